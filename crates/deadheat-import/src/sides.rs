@@ -93,7 +93,6 @@ fn by_name(side: &Side) -> HashMap<&str, Vec<Held<'_>>> {
     held
 }
 
-/// Returns every name once, in order of appearance.
 fn names(sides: &[Side]) -> Vec<&str> {
     let files = sides.iter().flat_map(|side| &side.files);
     let benchmarks = files.flat_map(|results| &results.benchmarks);

@@ -317,7 +317,6 @@ impl<'a> Reading<'a> {
         Some(())
     }
 
-    /// Combines two parts, of which `other` is the later one.
     fn joined(mut self, other: Self) -> Option<Self> {
         for (text, other) in self.texts.iter_mut().zip(other.texts) {
             *text |= other;
@@ -398,7 +397,6 @@ fn integer(cell: &str) -> Option<u64> {
     scanner.integer().filter(|_| scanner.rest.is_empty())
 }
 
-/// Parses any number, even a negative or infinite one.
 fn value(cell: &str) -> Option<f64> {
     let mut scanner = Scanner {
         rest: cell.as_bytes(),

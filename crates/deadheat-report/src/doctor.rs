@@ -177,7 +177,6 @@ struct FindingText {
     fact: String,
     /// The measured effect on this machine, or the reason why it could not be measured.
     effect: Option<String>,
-    /// The meaning for paired races, if there is any.
     meaning: Option<String>,
 }
 
@@ -370,7 +369,6 @@ fn measured(checkup: &Checkup) -> String {
     )
 }
 
-/// Returns the recommended cores and the reason for choosing them.
 fn advice(checkup: &Checkup) -> String {
     let advice = &checkup.advice;
     let option = option(&advice.pinning);
@@ -409,7 +407,6 @@ fn advice(checkup: &Checkup) -> String {
     }
 }
 
-/// Returns a command that races on the recommended cores.
 fn example(checkup: &Checkup) -> String {
     let started = match remedies::start_with(checkup) {
         Some(taskset) => format!("{taskset} "),

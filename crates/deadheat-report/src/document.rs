@@ -47,7 +47,6 @@ pub(crate) enum Content<'a> {
     Paragraph(String, usize),
     /// The names of a benchmark and a candidate, followed by a title.
     Titled(Vec<String>, &'static str),
-    /// Verdicts, one for each candidate.
     Verdicts(Vec<VerdictLine>),
     Table(Table<'a>),
     Notes(Vec<Note>),
@@ -61,7 +60,6 @@ pub(crate) enum Content<'a> {
     Section(String, Vec<Block<'a>>),
     /// A summary, and blocks that a format with folding hides until the reader opens them.
     Fold(String, Vec<Block<'a>>),
-    /// A plot, shown by formats that support plots.
     Plot(Plot<'a>),
     /// A shell command for the user to copy.
     Code(String),

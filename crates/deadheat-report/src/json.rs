@@ -362,7 +362,6 @@ fn side_files(side: &ResultSide) -> Object {
         .with("files", all(&side.files, file))
 }
 
-/// Returns the JSON of a file and its facts; missing facts are omitted.
 fn file(file: &ResultSource) -> Object {
     let facts = &file.facts;
     Object::new()

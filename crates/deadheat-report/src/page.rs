@@ -465,7 +465,6 @@ impl Section<'_, '_> {
         self.notes(out, notes)
     }
 
-    /// Returns the verdicts with their details, and the rule that each verdict breaks.
     fn verdicts(&self) -> Vec<VerdictLine> {
         let mut verdicts = self.run.verdicts_with_counts(self.group);
         for (line, comparison) in verdicts.iter_mut().zip(self.group) {

@@ -30,7 +30,6 @@ pub(crate) fn benchmark_differs(
     )
 }
 
-/// Formats a clause: "a.py and b.py differ".
 fn differ(files: &[String], glyphs: Glyphs) -> String {
     let verb = if files.len() == 1 {
         "differs"

@@ -125,7 +125,6 @@ impl Terminal {
         }
     }
 
-    /// Formats a paragraph after a coloured word.
     fn behind(&self, word: &str, color: u8, text: &str) -> String {
         let plain = self.wrapped(&format!("{word} "), text);
         plain.replacen(word, &self.painted(word, color), 1)

@@ -127,7 +127,6 @@ impl Set {
     }
 }
 
-/// Returns the unit of a set's values, from the first row of `raw.csv`.
 fn unit_of(raw: &[u8]) -> Option<String> {
     let mut reader = csv::Reader::from_reader(FewCells::new(raw, b',').ok()?);
     let column = reader.headers().ok()?.iter().position(|it| it == "unit")?;

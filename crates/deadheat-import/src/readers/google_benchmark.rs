@@ -66,7 +66,6 @@ struct Families {
     benchmarks: Vec<Family>,
     /// Index of a benchmark by name and registration.
     by_key: HashMap<String, usize>,
-    /// The key of the last row; the buffer is reused.
     key: String,
     /// Index of the last row's benchmark, because repetitions usually follow each other.
     last: usize,

@@ -159,7 +159,6 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     Ok(results)
 }
 
-/// Returns a benchmark for a command, without its launches.
 fn named(result: &WireResult) -> ResultBenchmark {
     let parameters = parameters(result);
     let mut identity = Identity::new(name(result));

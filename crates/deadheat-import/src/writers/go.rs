@@ -95,7 +95,6 @@ fn raced(run: &Run) -> Vec<Raced> {
         .collect()
 }
 
-/// Writes the samples of one contender, in the order in which they were taken.
 fn samples(out: &mut Vec<u8>, run: &Run, raced: &Raced, contender: usize) {
     let samples = samples_by_themselves(run, raced.index);
     let columns: Vec<(&[f64], &Metric, &str)> = raced

@@ -297,7 +297,6 @@ impl<'a> Labels<'a> {
     }
 }
 
-/// The data that all tables of a comparison share.
 pub(super) struct Scene<'a> {
     pub(super) analysis: &'a Analysis,
     pub(super) labels: Labels<'a>,

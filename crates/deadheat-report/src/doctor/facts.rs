@@ -367,7 +367,6 @@ pub(super) fn effect(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Op
     measured.or_else(|| finding.not_measured.map(|why| not_measured(why).to_owned()))
 }
 
-/// Returns the measured effect of a finding; `None` if nothing was measured.
 fn measured(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<String> {
     let effect = |kind| finding.effect(kind);
     match &finding.facts {

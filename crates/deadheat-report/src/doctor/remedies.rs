@@ -25,7 +25,6 @@ const SLICE_NS: u32 = 3_000_000;
 /// their own processes.
 const PARANOID_ENOUGH: i32 = 2;
 
-/// Returns the remedy for a finding; `None` if nothing needs a remedy.
 pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
     let words = |words: &str| Remedy {
         words: words.to_owned(),

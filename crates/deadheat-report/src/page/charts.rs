@@ -227,7 +227,6 @@ fn has_quantiles(plots: &Plots) -> bool {
     sides.any(|side| !side.normal_quantiles.is_empty())
 }
 
-/// Returns the number of samples of both sides, and of those outside the bins.
 fn outside(plots: &Plots) -> String {
     of_sides(plots, |side| {
         let all = counted(side.samples(), "sample", "samples");

@@ -50,7 +50,6 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Returns an axis that shows all changes and means.
     pub(super) fn of(comparisons: &[Comparison], overall: &[Overall]) -> Axis {
         let margins = comparisons
             .iter()

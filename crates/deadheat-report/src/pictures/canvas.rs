@@ -127,7 +127,6 @@ pub(super) fn sheet(width: f64, height: f64, about: &str, draw: impl FnOnce(&Can
     )
 }
 
-/// Returns the corners of a rectangle, in order.
 pub(super) fn corners(a: At, b: At) -> [At; 4] {
     [a, (b.0, a.1), b, (a.0, b.1)]
 }

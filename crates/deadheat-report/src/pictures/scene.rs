@@ -40,7 +40,6 @@ pub(super) enum Sign {
     Area(Colour),
 }
 
-/// The data that all plots of a comparison share.
 pub(super) struct Scene<'a> {
     pub(super) comparison: &'a Comparison,
     /// The name of the benchmark, escaped and shortened.
@@ -270,7 +269,6 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Draws the part of a rectangle that is within the frame.
     pub(super) fn band(&self, (from, to): (f64, f64), (low, high): (f64, f64), colour: Colour) {
         let ((left, bottom), (right, top)) = (self.at((from, low)), self.at((to, high)));
         let (left, right) = (left.max(self.left), right.min(self.right));
@@ -336,7 +334,6 @@ impl<'a> Frame<'a> {
         self.canvas.line(&path, Stroke(ink, 1.2, SOLID));
     }
 
-    /// Draws a filled shape, cut at the sides of the frame.
     pub(super) fn shape(&self, outline: &[(f64, f64)], colour: Colour, opacity: f64) {
         let corners: Vec<At> = outline
             .iter()
@@ -357,7 +354,6 @@ impl<'a> Frame<'a> {
         self.shape(&outline, colour, opacity);
     }
 
-    /// Draws a line through values, cut at the top and bottom of the frame.
     pub(super) fn line(&self, values: impl IntoIterator<Item = (f64, f64)>, stroke: Stroke) {
         let values = values.into_iter().filter(|(x, _)| self.x.holds(*x));
         let path: Vec<At> = values.map(|value| self.at(self.held(value))).collect();

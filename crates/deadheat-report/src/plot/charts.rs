@@ -56,7 +56,6 @@ pub(crate) fn pictures(comparison: &Comparison, names: [&str; 2], scenery: &Plot
         .collect()
 }
 
-/// Returns the histograms of both sides with their common axis and a caption; empty without bins.
 fn histograms(
     plots: &Plots,
     names: [&str; 2],

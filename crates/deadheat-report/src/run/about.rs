@@ -304,7 +304,6 @@ fn files(analysis: &Analysis) -> FactGroup {
     facts
 }
 
-/// Returns the tool that wrote a file, and the facts that the file states about the machine.
 fn origin(file: &ResultSource) -> String {
     let facts = &file.facts;
     let cores = facts
