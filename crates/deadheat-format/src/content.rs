@@ -86,11 +86,9 @@ pub fn all_bytes(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The first bytes of compressed files.
 const GZIP: &[u8] = b"\x1f\x8b";
 pub(crate) const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 
-/// The first bytes of an ELF executable.
 const ELF: &[u8] = b"\x7fELF";
 
 /// Returns true if a file that begins with these bytes is compressed with gzip or zstd.
@@ -167,7 +165,6 @@ pub fn found_at(path: impl AsRef<Path>) -> Result<Found, FormatError> {
     Ok(if program { Found::Program } else { Found::Data })
 }
 
-/// Reads the first four bytes of a file, or all of them if there are fewer.
 fn first_bytes(path: &Path) -> Result<Vec<u8>, FormatError> {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(4).read_to_end(&mut bytes));

@@ -179,7 +179,6 @@ impl fmt::Display for FormatError {
     }
 }
 
-/// Returns the reason why the operating system refused a file, with advice if there is any.
 fn why(error: &io::Error, file: &Path, missing_file: &str) -> String {
     use io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied, StorageFull};
     let folder = file
@@ -206,7 +205,6 @@ fn why(error: &io::Error, file: &Path, missing_file: &str) -> String {
     }
 }
 
-/// Maximum number of files in a folder that are searched for a similar name.
 const MOST_LOOKED_AT: usize = 5000;
 
 /// Returns the path of the file in the same folder whose name is most similar to that of a missing
@@ -353,7 +351,6 @@ pub fn cannot_write(file: &Path) -> impl Fn(io::Error) -> FormatError {
     move |source| FileProblem::CannotWrite(source).of(file)
 }
 
-/// Creates the folders above a file to be written.
 pub(crate) fn create_folder_of(file: &Path) -> Result<(), FormatError> {
     match file.parent() {
         Some(folder) => fs::create_dir_all(folder).map_err(cannot_write(folder)),

@@ -17,7 +17,7 @@ const VARIABLE: &str = "DEADHEAT_MAX_INPUT";
 /// or less than 16 GiB of memory is usable. A Google Benchmark file of a million rows has 760 MB.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// With less than 16 GiB of usable memory, the largest file is this fraction (1/16) of it: two
+/// With less than 16 GiB of usable memory, the largest file is 1/16 of the memory, because two
 /// files are read at once, decompression doubles its buffer, and reading needs [`MEMORY_FACTOR`]
 /// times the size. A compressed file of 24 kB, with 256 MiB of brackets in it, exhausted a limit of
 /// 1 GiB.
@@ -42,7 +42,7 @@ pub fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<us
     if bytes as u64 > MOST_OF_A_LINE {
         return Err(io::Error::other("one of its lines is longer than 64 MiB"));
     }
-    // Shorter lines cannot need much.
+    // Shorter lines cannot need much memory.
     if bytes > 1 << 20 {
         let values = line
             .iter()
@@ -101,18 +101,16 @@ pub struct FewCells<R> {
     inner: R,
     separator: u8,
     place: CellPlace,
-    /// Number of separators in the current row so far.
     separators: u64,
     most: u64,
 }
 
-/// The place of the next byte in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CellPlace {
     Begin,
     Plain,
     Quoted,
-    /// Behind a quotation mark in quotes, which ends the cell unless another one follows.
+    /// After a quotation mark inside quotes. It ends the quotes unless a second mark follows.
     AfterQuote,
 }
 
@@ -246,8 +244,8 @@ pub fn most_benchmarks() -> io::Result<u64> {
     Ok((most_bytes()? >> 13).max(1 << 12))
 }
 
-/// Fails if a file has too many benchmarks, where each contender of a benchmark counts as one. The
-/// limit is 131,072 by default, scales with `DEADHEAT_MAX_INPUT`, and is at least 4,096.
+/// Fails if a file has too many benchmarks; each contender of a benchmark counts as one. The limit
+/// is 131,072 by default, scales with `DEADHEAT_MAX_INPUT`, and is at least 4,096.
 ///
 /// The analysis needs up to 10 kB of memory per benchmark, even if the file has only a few bytes for
 /// it. Comparing two tables of 100,000 benchmarks and 4 MB each exhausted a limit of 1 GiB.

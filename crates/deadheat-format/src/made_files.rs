@@ -66,11 +66,9 @@ impl fmt::Display for FileDigest {
 #[derive(Clone, Debug)]
 pub struct MadeFiles {
     folder: PathBuf,
-    /// The id of this user.
     user: u32,
 }
 
-/// File name of the current list.
 const LIST: &str = "list";
 /// File name of the list before the current one.
 const EARLIER: &str = "list.before";
@@ -190,7 +188,6 @@ impl MadeFiles {
         Ok(())
     }
 
-    /// Fails if another user owns the file or folder or can write it.
     fn check(&self, path: &Path, found: &Metadata) -> io::Result<()> {
         if found.uid() == self.user && found.mode() & WRITABLE_BY_OTHERS == 0 {
             return Ok(());

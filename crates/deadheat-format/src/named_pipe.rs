@@ -17,7 +17,7 @@ use crate::platform;
 /// `COMMAND >PIPE &` at once, however long the command takes.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// Wait for further pipes after the first one timed out, so that a folder of pipes takes hardly
+/// Wait for each further pipe after the first one timed out, so that a folder of pipes takes hardly
 /// longer than one pipe.
 const SHORT_WAIT: Duration = Duration::from_millis(100);
 
@@ -25,7 +25,8 @@ const SHORT_WAIT: Duration = Duration::from_millis(100);
 static GAVE_UP: AtomicBool = AtomicBool::new(false);
 
 /// Opens a file for reading. Opens a named pipe only if a process opens it for writing. Fails for
-/// files of the kernel, because a link in a commit may lead to `/proc/kmsg`, which never ends.
+/// files in `/proc` and `/sys`, because a link in a commit may lead to `/proc/kmsg`, which never
+/// ends.
 pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
     let is_kernels = |path: PathBuf| path.starts_with("/proc") || path.starts_with("/sys");
     if path.canonicalize().is_ok_and(is_kernels) {
@@ -46,7 +47,6 @@ pub(crate) fn open_to_write(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Returns true if the path leads to a pipe, with or without a name.
 pub(crate) fn is_pipe(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|about| platform::is_pipe(about.file_type()))
 }

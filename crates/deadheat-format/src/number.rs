@@ -54,7 +54,7 @@ pub struct Scanner<'a> {
     pub rest: &'a [u8],
 }
 
-// The functions are inlined: calls across modules made reading a run take 13 % longer.
+// The functions are inlined: calls across modules made reading a run take 13% longer.
 impl<'a> Scanner<'a> {
     /// Steps over `literal`. Returns `None` and does not move if the bytes differ.
     #[inline(always)]
@@ -76,8 +76,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Steps over digits. Returns how many there are and, for at most 19 digits, their value; more
-    /// may overflow.
+    /// Steps over digits. Returns their number and their value, which is right for at most 19
+    /// digits.
     ///
     /// Reads eight bytes at a time, because a loop over single digits mispredicts its end once per
     /// number, which costs more time than this whole function.
@@ -145,7 +145,7 @@ impl<'a> Scanner<'a> {
         self.rest = &point[1..];
         let (places, part) = self.digits();
         let goes_on = matches!(self.rest.first(), Some(b'e' | b'E'));
-        // Up to nineteen digits cannot overflow.
+        // More than 19 digits may overflow.
         if places == 0 || digits + places > 19 || goes_on {
             self.rest = point;
             return self.long_value(start);
@@ -154,8 +154,8 @@ impl<'a> Scanner<'a> {
         Some(quotient(number * scale + part, scale))
     }
 
-    /// Reads the rest of a number after its integer part and parses all of it with the standard
-    /// library.
+    /// Parses the number that begins at `start` with the standard library, which takes longer.
+    /// `rest` begins after its integer part.
     #[cold]
     fn long_value(&mut self, start: &'a [u8]) -> Option<f64> {
         let some_digits = |scanner: &mut Self| (scanner.digits().0 > 0).then_some(());

@@ -1,5 +1,4 @@
-//! Writes files: whole or not at all, such as reports and pictures, or growing by whole lines, such
-//! as run files.
+//! Writes whole files, such as reports, and appends whole lines to others, such as run files.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -34,8 +33,8 @@ pub fn write_text(path: impl AsRef<Path>, text: &str) -> Result<(), FormatError>
     write_bytes(path, text.as_bytes())
 }
 
-/// Writes a text file through `text`, replacing an older one, so that a page of many megabytes need
-/// not be held in memory.
+/// Writes a text file, replacing an older one. `text` writes it piece by piece, so that a page of
+/// many megabytes need not be held in memory.
 pub fn write_text_by(
     path: impl AsRef<Path>,
     text: impl FnOnce(&mut dyn fmt::Write) -> fmt::Result,
@@ -69,8 +68,8 @@ impl fmt::Write for TextWriter<'_> {
     }
 }
 
-/// Returns the path for a file that will be written into a folder. Removes a link of that name
-/// instead of following it: the user named the folder, and the link may lead to any file.
+/// Returns the path of a file to be written into a folder. If a symbolic link has this name,
+/// removes the link, because following it could overwrite any file.
 pub fn path_in(folder: &Path, name: &str) -> Result<PathBuf, FormatError> {
     let path = folder.join(name);
     if path.is_symlink() {
@@ -135,7 +134,6 @@ pub fn ensure_writable(path: impl AsRef<Path>) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Returns true if the file is executable and begins like a program or a script.
 fn is_program(path: &Path) -> bool {
     let is_executable =
         fs::metadata(path).is_ok_and(|about| about.is_file() && platform::is_executable(&about));
@@ -223,7 +221,7 @@ impl Beside {
                 return Ok(None);
             }
             file.set_permissions(older.permissions())?;
-            // Permissions of the older file that forbid writing still forbid it.
+            // Fails if the user may not write to the older file.
             OpenOptions::new().write(true).open(target)?;
         }
         Ok(Some((beside, file)))
@@ -232,16 +230,14 @@ impl Beside {
 
 impl Drop for Beside {
     fn drop(&mut self) {
-        // After the rename, no file has this name.
+        // Fails without harm after the rename, because no file has this name then.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// The operations that [`Journal`] needs from its file.
 pub(crate) trait Disk: Write {
     /// Truncates the file to `len` bytes.
     fn cut(&mut self, len: u64) -> io::Result<()>;
-    /// Waits until everything that was written is on the device.
     fn sync(&mut self) -> io::Result<()>;
 }
 
@@ -290,7 +286,6 @@ impl<D: Disk> Journal<D> {
         Ok(())
     }
 
-    /// Waits until every line is on the device.
     pub(crate) fn sync(&mut self) -> io::Result<()> {
         match self.disk.sync() {
             // Devices such as `/dev/null` cannot be synced.
@@ -537,7 +532,6 @@ mod tests {
         );
     }
 
-    /// Takes up to `room` bytes, a few at a time.
     struct SmallDisk {
         bytes: Vec<u8>,
         room: usize,

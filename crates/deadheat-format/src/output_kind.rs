@@ -39,7 +39,6 @@ pub enum OutputKind {
     Png,
 }
 
-/// The options that replace files, with the kind of file that each one writes.
 const OPTIONS: [(&str, OutputKind); 15] = [
     ("--html", OutputKind::Page),
     ("--markdown", OutputKind::Comment),
@@ -133,7 +132,7 @@ impl OutputKind {
             Self::Csv => begins(&["benchmark,replicate,", "command,mean,", "name,iterations,"]),
             Self::Hdr => begins(&["#[Histogram log format", "#[Logged with"]),
             Self::Svg => begins(&["<svg"]),
-            // The first byte of a PNG is none of UTF-8.
+            // The first byte of a PNG is not UTF-8, so it was replaced by U+FFFD.
             Self::Png => begins(&["\u{fffd}PNG"]),
             Self::Go => {
                 let mut lines = text.lines();

@@ -11,8 +11,8 @@ pub fn is_open_to_others(folder: &Path) -> bool {
 }
 
 /// Returns true if a file belongs neither to root, nor to this user, nor to the owner of the folder
-/// in which the search for the file began; an empty path is the current folder. Anybody can put files into `/tmp`, and they would count
-/// for every race below.
+/// in which the search for the file began (an empty path is the current folder). Anybody can put
+/// files into `/tmp`, and they would affect every race below it.
 pub fn belongs_to_another(file: &Path, start: &Path) -> bool {
     let start = match start.as_os_str().is_empty() {
         true => Path::new("."),
@@ -24,7 +24,7 @@ pub fn belongs_to_another(file: &Path, start: &Path) -> bool {
             .ok()
     };
     let known = [Some(0), owner(start), owner(Path::new("/proc/self"))];
-    // A link is as good as the user who made it, wherever it leads.
+    // The owner of a link counts, not the owner of its target.
     let found = fs::symlink_metadata(file).map(|about| platform::owner(&about));
     found.is_ok_and(|owner| !known.contains(&Some(owner)))
 }

@@ -23,13 +23,11 @@ use crate::limits::{Allowance, Bounded, refuse_larger};
 use crate::output::write_bytes;
 use crate::run_file::header_line;
 
-/// The name of the plan in a pack.
 const PLAN: &str = "plan.json";
 
 /// Maximum length of a path in an archive, in bytes. Linux cannot open a longer path.
 const MOST_OF_A_PATH: u64 = 4096;
 
-/// Maximum depth of folders in an archive.
 const DEEPEST_FOLDER: usize = 64;
 
 /// A file or a folder to be packed.
@@ -259,7 +257,6 @@ pub fn unpack(pack: &Path, folder: &Path) -> Result<PathBuf, FormatError> {
     Ok(plan)
 }
 
-/// Maximum number of characters of a name in an error.
 const MOST_SHOWN: usize = 200;
 
 /// Reads the name of the next file, which was too long for its header.
@@ -302,7 +299,6 @@ mod tests {
     use super::*;
     use deadheat_testing::runs::{benchmark, command, contenders, design, header, one_look};
 
-    /// An archive of one entry of this name and kind.
     fn archive(folder: &Path, name: &str, kind: EntryType) -> PathBuf {
         let mut about = about(4, false);
         about.set_entry_type(kind);
@@ -360,7 +356,6 @@ mod tests {
         assert!(told.contains("holds no plan"), "{told}");
     }
 
-    /// The names of the plain files of a folder, or the error message.
     fn names(folder: &Path) -> Result<Vec<PathBuf>, String> {
         let files = contents(&PackedFile {
             source: folder.to_owned(),
@@ -412,14 +407,13 @@ mod tests {
             let told = names(&folder).unwrap_err();
             assert!(told.contains("a folder that contains this link"), "{told}");
         }
-        // The user named this link.
+        // A link that the user named is followed.
         let named = base.path().join("named");
         fs::remove_file(folder.join("link")).unwrap();
         std::os::unix::fs::symlink(&folder, &named).unwrap();
         assert_eq!(names(&named).unwrap(), ["data/deep/a"].map(PathBuf::from));
     }
 
-    /// An archive of entries of these kinds, names and contents.
     fn raw_archive(folder: &Path, entries: &[(EntryType, &str, &[u8])]) -> PathBuf {
         let mut archive = Builder::new(Vec::new());
         for (kind, name, content) in entries {

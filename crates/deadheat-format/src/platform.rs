@@ -1,5 +1,5 @@
-//! What the operating systems do differently with files: kinds, identities, owners and permissions.
-//! The submodules have the same functions, and the rest of the crate has no code for one system.
+//! File operations that differ between operating systems: kinds, identities, owners and
+//! permissions. The submodules have the same functions.
 
 #[cfg(unix)]
 mod unix;

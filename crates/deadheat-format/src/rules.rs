@@ -80,11 +80,10 @@ fn file_kind(kind: fs::FileType) -> &'static str {
     }
 }
 
-/// Maximum size of a rules file in bytes: far more than a project needs, and few enough patterns to
-/// compare each one with every name.
+/// Maximum size of a rules file in bytes. It bounds the number of patterns, each of which is
+/// compared with every name.
 const MOST_BYTES: u64 = 256 << 10;
 
-/// Maximum length of a pattern in bytes.
 const MOST_BYTES_OF_A_PATTERN: usize = 4096;
 
 /// Maximum number of characters of a part of a pattern with `?`, between two `*`. A part of up to
@@ -168,25 +167,20 @@ fn read(bytes: &[u8]) -> Result<RulesFile, FileProblem> {
     Ok(rules)
 }
 
-/// The text of a rules file, in which errors name a line and column.
 struct Document<'t> {
     text: &'t str,
     /// Position of the first byte of each line.
     lines: Vec<usize>,
-    /// Numbers of patterns read so far.
     patterns: Cell<Patterns>,
 }
 
-/// Numbers of patterns.
 #[derive(Clone, Copy, Default)]
 struct Patterns {
     all: usize,
-    /// Those with `*` or `?`.
     with_wildcard: usize,
     with_question_mark: usize,
 }
 
-/// A key of a table and its value.
 struct Entry<'d> {
     key: &'d str,
     /// Position of the first byte of the key.
@@ -204,7 +198,6 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// Returns an error for the byte at position `at`, with advice.
     fn wrong(
         &self,
         at: usize,
@@ -230,7 +223,6 @@ impl<'t> Document<'t> {
         self.lines.partition_point(|begins| *begins <= at) as u64
     }
 
-    /// Returns the entries of a table in the order of the text.
     fn entries<'d>(&self, table: &'d DeTable<'d>) -> Vec<Entry<'d>> {
         let mut entries: Vec<Entry<'d>> = table
             .iter()
@@ -260,7 +252,6 @@ impl<'t> Document<'t> {
     }
 }
 
-/// Returns the kind of a value in words.
 fn kind(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a text",
@@ -280,7 +271,6 @@ impl Document<'_> {
         self.wrong(entry.value.span().start, problem, advice)
     }
 
-    /// Returns the error for a value of the right kind that makes no sense.
     fn senseless(&self, entry: &Entry<'_>, problem: &str) -> FileProblem {
         let problem = format!("{}: {problem}", entry.key);
         self.wrong(entry.value.span().start, problem, "")
@@ -330,7 +320,6 @@ impl Document<'_> {
         Ok(true)
     }
 
-    /// Returns the text of a number or a string.
     fn number_or_text(
         &self,
         entry: &Entry<'_>,
@@ -362,7 +351,6 @@ impl Document<'_> {
         }
     }
 
-    /// Reads a whole number of at least 1.
     fn count(&self, entry: &Entry<'_>) -> Result<(usize, String), FileProblem> {
         const ADVICE: &str = "write a whole number of at least 1";
         let DeValue::Integer(number) = entry.value.get_ref() else {
@@ -491,7 +479,6 @@ impl Document<'_> {
         }
     }
 
-    /// Returns the tables of `[[key]]`, each with its position.
     fn tables<'d>(&self, entry: &Entry<'d>) -> Result<Vec<(usize, &'d DeTable<'d>)>, FileProblem> {
         let wrong = |item: &Spanned<DeValue<'_>>| {
             let problem = format!("{} is not a list of tables", entry.key);
@@ -571,13 +558,13 @@ mod tests {
         let file = base.path().join(RULES_FILE);
         fs::write(&file, "").unwrap();
         let given = |place: &Path| std::os::unix::fs::chown(place, Some(65_534), None);
-        // Only root gives files away.
+        // Only root can give a file to another user.
         if given(&file).is_err() {
             return;
         }
         let error = find_rules(&below).unwrap_err().to_string();
         assert!(error.contains("belongs to another user"), "{error}");
-        // A checkout of that user.
+        // A user may have rules for their own checkout.
         given(&below).unwrap();
         assert!(find_rules(&below).unwrap().is_some());
     }

@@ -110,7 +110,6 @@ impl RunFileWriter {
         &self.path
     }
 
-    /// Writes the header to an empty file.
     fn begin(file: File, path: &Path, header: &RunHeader) -> Result<Self, FormatError> {
         let sound = header.plan.validate();
         sound.map_err(|error| FormatError::whole(path, error))?;
@@ -169,7 +168,7 @@ impl RunFileWriter {
         if sound {
             return Ok(());
         }
-        // The model checks the same rules and words the error. It is asked only after a failure,
+        // The model checks the same rules and words the error. It is called only after a failure,
         // because it would allocate memory for every block.
         Samples::new(self.columns_of(block.benchmark).to_vec())
             .push(block)

@@ -104,7 +104,6 @@ impl Drop for ScratchFolder {
     }
 }
 
-/// Prefix of the names of folders for large contents.
 const LARGE: &str = "deadheat-large-";
 
 /// Name of the lock file in such a folder.
@@ -133,7 +132,7 @@ pub struct TemporaryFile {
 }
 
 impl TemporaryFile {
-    /// Creates a file that only this user may read in `folder`; its name is `tmp` and eight
+    /// Creates a file in `folder` that only this user may read. Its name is `tmp` and eight
     /// characters.
     ///
     /// # Errors

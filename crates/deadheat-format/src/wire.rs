@@ -1,9 +1,9 @@
 //! Describes each type in deadheat's own files once, for writing and for reading.
 //!
 //! [`object!`] lists the fields of a struct, [`choice!`] the variants of an enum; the writer and
-//! the reader are generated from the list. Both use the JSON tree of the model, because code
-//! derived for every type took a third of the time that it took to build a race of functions.
-//! Unlisted fields are ignored, because later versions may add some.
+//! the reader are generated from the list. Both use the JSON tree of the model, because separate
+//! code for every type took a third of the build time of a race of functions. Unlisted fields are
+//! ignored, because later versions may add some.
 //!
 //! Without the feature `decode`, only the writers are compiled.
 
@@ -381,13 +381,12 @@ mod reading {
     }
 
     impl WireError {
-        /// Returns the error for an unexpected value. `expected` describes the right value in
-        /// words.
+        /// Returns the error for an unexpected value. `expected` describes the right value.
         pub fn odd(expected: impl fmt::Display) -> Self {
             Self::wrong(format!("expected {expected}"))
         }
 
-        /// Returns the error for a value with this problem, given in words.
+        /// Returns an error with this description of the problem.
         pub fn wrong(problem: impl Into<String>) -> Self {
             Self {
                 path: String::new(),

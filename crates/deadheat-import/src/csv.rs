@@ -151,7 +151,6 @@ struct ForeignColumns(Vec<Seen>);
 #[derive(Default)]
 struct Seen {
     numbers: bool,
-    /// The first cell that is neither a number nor empty.
     text: Option<(usize, String)>,
     /// For each benchmark: true if its cells hold numbers, and the row of its first empty cell.
     of_benchmarks: Vec<(bool, Option<usize>)>,
@@ -321,7 +320,6 @@ pub(super) struct Columns {
     pub(super) metrics: Vec<MetricColumn>,
 }
 
-/// A column that may be a metric.
 #[derive(Debug)]
 pub(super) struct MetricColumn {
     pub(super) place: usize,
@@ -336,7 +334,6 @@ impl MetricColumn {
     }
 }
 
-/// Maximum number of columns that an error lists.
 const MOST_LISTED: usize = 12;
 
 /// Returns the advice for a missing column: the existing columns and the required ones.
@@ -361,7 +358,6 @@ fn named_here(missing: &str, header: &[&str]) -> String {
 }
 
 impl Columns {
-    /// Finds the columns by the names in the header.
     pub(super) fn find(file: &Path, header: &[&str]) -> Result<Self, FormatError> {
         let mut places = HashMap::with_capacity(header.len());
         for (place, name) in header.iter().enumerate() {
@@ -416,7 +412,6 @@ pub(super) fn parse_number(cell: &str) -> Result<u32, String> {
         .map_err(|_| format!("'{cell}' is not a whole number from 0 to {max}"))
 }
 
-/// Parses the number of iterations of a sample.
 pub(super) fn parse_iterations(cell: &str) -> Result<u64, String> {
     match cell.trim().parse() {
         Ok(0) => Err("a sample needs at least one iteration".to_owned()),

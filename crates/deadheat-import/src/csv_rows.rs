@@ -15,7 +15,7 @@ use deadheat_format::{FormatError, cannot_read};
 /// The settings for a recording, which contains no plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordingPlan {
-    /// Smallest relative change worth acting on; 0.01 is 1 %.
+    /// Smallest relative change worth acting on; 0.01 is 1%.
     pub margin: f64,
     /// The accepted probability of any wrong verdict, from 0 to 1.
     pub alpha: f64,
@@ -47,7 +47,6 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Returns an empty selection of metrics for this number of benchmarks.
     pub(super) fn none(benchmarks: usize) -> Self {
         Kept {
             everywhere: Vec::new(),
@@ -104,7 +103,6 @@ impl Recording {
         index
     }
 
-    /// Returns the place of a row, for errors.
     pub(super) fn place<'a>(&'a self, file: &'a Path, row: usize) -> Place<'a> {
         let row = &self.rows[row];
         Place {
@@ -247,7 +245,6 @@ impl Recording {
         Ok(blocks)
     }
 
-    /// Returns the name of a contender that has no sample in the block.
     fn missing(&self, block: &RecordedBlock<'_>) -> Option<&str> {
         let present = block
             .rows
@@ -256,7 +253,6 @@ impl Recording {
         self.benchmarks[block.benchmark].missing_from(present)
     }
 
-    /// Converts a block for the model, with the values of the kept metrics.
     fn record(&self, block: &RecordedBlock<'_>, ids: &[ContenderId], kept: &Kept) -> BlockRecord {
         let sample = |row: &u32| {
             let row = self.row(*row);
@@ -361,7 +357,6 @@ impl Extent {
     }
 }
 
-/// The rows of one block, in the order of their slots.
 struct RecordedBlock<'a> {
     benchmark: usize,
     replicate: u32,
@@ -369,7 +364,6 @@ struct RecordedBlock<'a> {
     rows: &'a [u32],
 }
 
-/// A benchmark, as far as the rows describe it.
 #[derive(Debug)]
 pub(super) struct RecordedBenchmark {
     pub(super) name: String,
@@ -391,7 +385,7 @@ impl RecordedBenchmark {
     }
 
     /// Returns the index of the contender of this name, in order of appearance; adds it if it is
-    /// new. An error is the name of the wrong column and the reason.
+    /// new. An error consists of the name of the wrong column and the reason.
     pub(super) fn contender(
         &mut self,
         name: &str,
@@ -424,7 +418,6 @@ impl RecordedBenchmark {
         }
     }
 
-    /// Returns names and roles in order of appearance.
     pub(super) fn contenders(&self) -> impl Iterator<Item = (&str, Option<Role>)> {
         self.contenders
             .iter()
@@ -467,8 +460,8 @@ impl RecordedBenchmark {
         Ok((0..self.contenders.len()).map(id).collect())
     }
 
-    /// Returns the name of a contender that is missing in `present`, a set of bits in order of
-    /// appearance.
+    /// Returns the name of the first contender whose bit in `present` is not set; the bits are in
+    /// order of appearance.
     pub(super) fn missing_from(&self, present: u64) -> Option<&str> {
         let absent = |index: &usize| present & 1 << index == 0;
         let index = (0..self.contenders.len()).find(absent)?;
@@ -504,7 +497,6 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Returns the error for a cell with the wrong content.
     pub(super) fn cell(&self, column: &str, problem: impl fmt::Display) -> FormatError {
         self.error(format!("{column} of {self}: {problem}"))
     }

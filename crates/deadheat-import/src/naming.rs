@@ -29,7 +29,6 @@ pub fn name_together(sides: &mut [&mut [Results]]) {
     }
 }
 
-/// The place and the key of a qualifier.
 type Kind<'r> = (QualifierPlace, &'r str);
 
 impl Qualifier {
@@ -75,7 +74,7 @@ fn shown_qualifiers(sides: &[&mut [Results]]) -> HashMap<String, Vec<Qualifier>>
         .collect()
 }
 
-/// A kind of qualifier, and the benchmarks that have one: the index of each benchmark, and the value.
+/// A kind of qualifier, with the index and the value of each benchmark that has it.
 struct Holders<'r> {
     qualifier: Qualifier,
     values: Vec<(usize, &'r str)>,
@@ -97,7 +96,8 @@ fn shown_of(all: &[Placed<'_>]) -> Vec<Qualifier> {
                 });
             }
             let kind = &mut kinds[place];
-            // The weaker condition counts: a job may have a custom name on one side only.
+            // The condition that shows the qualifier least often counts, because a job may have a
+            // custom name on one side only.
             kind.qualifier.shown = kind.qualifier.shown.max(one.shown);
             if kind.values.last().is_none_or(|last| last.0 != benchmark) {
                 kind.values.push((benchmark, &one.value));
@@ -147,7 +147,6 @@ mod tests {
     use super::*;
     use crate::results::ResultBenchmark;
 
-    /// Returns the identity of a benchmark with a package, a mode and a machine.
     fn sort(package: &str, mode: &str, machine: &str) -> Identity {
         let mut identity = Identity::new("Sort");
         for (key, value, place, shown) in [
@@ -183,7 +182,6 @@ mod tests {
         results
     }
 
-    /// Returns the names of the benchmarks, by side and file.
     fn named(sides: &[&[&[&Identity]]]) -> Vec<Vec<Vec<String>>> {
         let files = |files: &&[&[&Identity]]| files.iter().map(|one| file(one)).collect();
         let mut sides: Vec<Vec<Results>> = sides.iter().map(files).collect();

@@ -141,7 +141,6 @@ pub fn read_results_from(file: &Path, text: &[u8]) -> Result<Results, FormatErro
     Ok(results)
 }
 
-/// Returns the number of the line that follows this text.
 fn line_of(text: &[u8]) -> usize {
     text.split(|byte| *byte == b'\n').count()
 }
@@ -274,7 +273,7 @@ pub fn read_recording(
     }
 }
 
-/// Returns true if the first line is certainly that of a table. A comma alone is not enough,
+/// Returns true if the first line is certainly the header of a table. A comma alone is not enough,
 /// because the text of Go may begin with a line that contains one.
 pub(super) fn begins_a_table(beginning: &[u8]) -> bool {
     let mut lines = beginning.split(|byte| *byte == b'\n');
@@ -404,8 +403,8 @@ fn not_json(file: &Path, text: &[u8]) -> FormatError {
     unknown(file, others::text(text), found)
 }
 
-/// Returns the error for a file or folder without results of a supported tool: the description of
-/// its format if the format is `known`, otherwise of what was `found`.
+/// Returns the error for a file or folder without results of a supported tool. The error has the
+/// description of the format if it is `known`, otherwise the kind of content that was `found`.
 fn unknown(file: &Path, known: Option<String>, found: &str) -> FormatError {
     let told = known.unwrap_or_else(|| {
         format!(
@@ -441,14 +440,13 @@ fn of_object(text: &[u8], words: &mut Words<'_>) -> Option<SavedFormat> {
     }
 }
 
-/// The conclusion from the keys of an object.
 enum Told {
     Format(SavedFormat),
     /// The object has a list of benchmarks, but no key that identifies the tool.
     Benchmarks,
 }
 
-/// Draws a conclusion from the keys of an object; returns `None` if none of them is known.
+/// Recognises the format by the keys of an object; returns `None` if none of them is known.
 fn of_keys(keys: &mut Keys<'_>, words: &mut Words<'_>) -> Option<Told> {
     let mut benchmarks = false;
     for key in keys {
@@ -576,12 +574,11 @@ fn of_go(text: &[u8]) -> Option<SavedFormat> {
     })
 }
 
-/// Searches a text for words, at most once per word, because a file may have millions of keys that
-/// ask for one.
+/// Searches a text for words, at most once per word: a file may have millions of keys, and each of
+/// them may lead to a search.
 struct Words<'t> {
     text: &'t [u8],
     known: HashMap<&'static str, bool>,
-    /// Number of bytes searched so far.
     looked_at: usize,
 }
 
@@ -610,7 +607,6 @@ struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    /// Starts at the first key of `text`, which must begin with a brace.
     fn of(text: &'a [u8]) -> Self {
         Keys { text, at: 1 }
     }

@@ -31,7 +31,6 @@ pub struct Recorded<'a> {
 enum Held {
     /// The positions of the samples in the file; the samples are read on request.
     Index(Box<IndexedRun>),
-    /// The samples as compact columns.
     Table(Box<RecordedTable>),
     Whole(Box<Run>),
 }
@@ -147,7 +146,6 @@ pub fn refuse_folder_of_files(path: &Path) -> Result<(), Failure> {
     )))
 }
 
-/// Reads the recording at a path; a folder must be one of criterion.
 fn recording(path: &Path, rules: &Rules) -> Result<Recording, Failure> {
     if !path.is_dir() {
         return read_recording(path, &plan(rules)).map_err(Failure::reading);
@@ -157,7 +155,6 @@ fn recording(path: &Path, rules: &Rules) -> Result<Recording, Failure> {
     Ok(Recording::Results(Box::new(results)))
 }
 
-/// Returns the settings for recordings that contain no plan.
 fn plan(rules: &Rules) -> RecordingPlan {
     let settings = rules.settings();
     RecordingPlan {
@@ -167,7 +164,6 @@ fn plan(rules: &Rules) -> RecordingPlan {
     }
 }
 
-/// Applies the rules to a run that was read.
 fn govern(rules: &Rules, run: &mut Run, path: &Path) -> Result<(), Failure> {
     terms::govern(rules, run, path)?;
     run.header.plan.validate().map_err(|error| match error {

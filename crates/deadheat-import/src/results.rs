@@ -26,8 +26,8 @@ pub struct Results {
     /// Parts of the file that could not be read and belong to no benchmark, each with its place and
     /// the reason.
     pub unread: Vec<String>,
-    /// True if the processes of a benchmark were started independently, as the forks of JMH and the
-    /// runs of Go whose output was appended to one file.
+    /// True if the processes of a benchmark were started independently, such as the forks of JMH,
+    /// and runs of Go whose output was appended to one file.
     pub processes_stand_alone: bool,
     /// The number of benchmarks with each name so far, by name.
     names: HashMap<String, u32>,
@@ -39,7 +39,6 @@ pub struct Results {
     limits: Option<Limits>,
 }
 
-/// The limits for the results of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Limits {
     bytes_of_names: u64,
@@ -48,8 +47,8 @@ struct Limits {
 }
 
 impl Limits {
-    /// Returns the limits that the user set, or nothing if their value cannot be read, which reading
-    /// the file reports.
+    /// Returns the limits that the user set. A setting that cannot be read gives a limit of 0, and
+    /// reading the file reports the error.
     fn of_the_user() -> Self {
         Self {
             bytes_of_names: most_bytes_of_names().unwrap_or(0),
@@ -107,8 +106,8 @@ impl Results {
         self.benchmarks.push(benchmark);
     }
 
-    /// Returns true if the file has too many benchmarks, or if their names need too much memory.
-    /// Such a file is refused after it was read.
+    /// Returns true if the file has too many benchmarks, or if they or their names need too much
+    /// memory. Such a file is refused after it was read.
     pub(crate) fn are_full(&self) -> bool {
         self.limits.is_some_and(|most| {
             self.bytes_of_names > most.bytes_of_names
@@ -275,7 +274,8 @@ impl ResultBenchmark {
     /// Returns the estimated memory in bytes, as [`Results::memory`] does.
     pub(crate) fn memory(&self) -> u64 {
         const BENCHMARK: u64 = 512;
-        // With 16, `compare` of two files of 40 kB took 4.4 GB, and the limit is 2 GiB.
+        // Bytes per value. With 16, `compare` of two files of 40 kB took 4.4 GB; the limit is 2
+        // GiB.
         const VALUE: u64 = 32;
         const COPIES_OF_NAMES: u64 = 3;
         let values = self.values.len() + self.processes.len();
@@ -369,7 +369,6 @@ mod tests {
         assert_eq!(repeated, [false, false, true, true, true]);
     }
 
-    /// Returns results with three processes of two rows each, and a failed benchmark.
     fn appended() -> Results {
         let mut results = Results::new("a.txt", "x");
         results.push(ResultBenchmark {

@@ -93,7 +93,6 @@ fn by_name(side: &Side) -> HashMap<&str, Vec<Held<'_>>> {
     held
 }
 
-/// Returns every name once, in order of appearance.
 fn names(sides: &[Side]) -> Vec<&str> {
     let files = sides.iter().flat_map(|side| &side.files);
     let benchmarks = files.flat_map(|results| &results.benchmarks);
@@ -127,7 +126,6 @@ fn check_measured(metric: &str, sides: &[Side]) -> Result<(), Failure> {
     )))
 }
 
-/// The benchmarks joined so far.
 #[derive(Default)]
 struct Joined<'a> {
     benchmarks: Vec<Benchmark>,
@@ -371,13 +369,12 @@ fn push(samples: &mut Samples, contender: ContenderId, held: &Held<'_>, pooled: 
 pub struct Side {
     /// The name of the side in the report.
     pub name: String,
-    /// The files of the side. If there are several, each file counts as one observation, whatever
-    /// it holds, because the files were recorded at different times.
+    /// The files of the side. If there are several, each file counts as one observation, regardless
+    /// of its contents, because the files were recorded at different times.
     pub files: Vec<Results>,
 }
 
 impl Side {
-    /// Returns the description of the side, without values.
     fn described(&self) -> ResultSide {
         let source = |results: &Results| ResultSource {
             source: results.source.clone(),
@@ -443,18 +440,14 @@ pub fn alone(results: Results, terms: &Terms) -> Result<Run, Failure> {
 /// The values of one benchmark in one file of a side.
 #[derive(Clone, Copy)]
 struct Held<'a> {
-    /// Index of the file in its side.
     file: usize,
     /// Digest of the recording that the values come from.
     recording: Option<u64>,
     benchmark: &'a ResultBenchmark,
 }
 
-/// The decision whether and how a benchmark is compared.
 enum Match {
-    /// The sides are compared.
     Compared {
-        /// The metric that is judged.
         judged: Metric,
         /// The metrics that every side recorded.
         metrics: Vec<Metric>,
@@ -512,7 +505,6 @@ fn matched(sides: &[(&str, &[Held<'_>])], asked: Option<&str>) -> Match {
     }
 }
 
-/// Returns the reason why a benchmark failed on these sides; `None` if it did not.
 fn failure(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
     let failed = every(sides).find_map(|(side, benchmark)| match &benchmark.state {
         ResultState::Failed(message) => Some((side, message)),
@@ -548,7 +540,6 @@ fn unlike_exits(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
     never_ran.then(|| format!("none of its launches completed in '{first}': {codes}"))
 }
 
-/// Joins the distinct labels of the sides.
 fn labels(sides: &[(&str, &[Held<'_>])]) -> Option<String> {
     let of_side =
         |(_, held): &(&str, &[Held<'_>])| held.iter().find_map(|held| held.benchmark.label.clone());
@@ -599,7 +590,6 @@ fn unread_lines<'a>(files: impl IntoIterator<Item = &'a Results>) -> Vec<String>
     lines
 }
 
-/// Maximum number of unread parts per file that a warning lists.
 const MOST_UNREAD: usize = 3;
 
 /// Returns the benchmark in every file of every side, with the name of the side.

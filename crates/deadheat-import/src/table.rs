@@ -34,7 +34,6 @@ use deadheat_format::number::Scanner;
 /// [`read_csv_from`](crate::read_csv_from) then reads the file or reports the error.
 #[derive(Debug)]
 pub struct RecordedTable {
-    /// The run without its samples.
     run: Run,
     paired: bool,
     kept: Kept,
@@ -82,7 +81,6 @@ impl RecordedTable {
         Self::of(read, path, given)
     }
 
-    /// Builds the run from the rows. Returns `None` if they are not valid.
     fn of(mut read: Reading<'_>, path: &Path, given: &RecordingPlan) -> Option<Self> {
         let paired = read.columns.are_paired();
         if read.rows.is_empty() {
@@ -200,17 +198,15 @@ fn columns(path: &Path, line: &[u8]) -> Option<(Columns, usize)> {
     Some((Columns::find(path, &header).ok()?, header.len()))
 }
 
-/// The rows of a part of the file.
 struct Reading<'a> {
     columns: &'a Columns,
     rows: Vec<Rows>,
     by_name: HashMap<String, usize>,
     /// For each column that may be a metric, true if it contains text.
     texts: Vec<bool>,
-    /// The benchmark of the previous row, and its name as spelled in the file (`name`).
+    /// Index of the benchmark of the previous row; `name` is its name as spelled in the file.
     benchmark: usize,
     name: String,
-    /// Number of cells per row.
     width: usize,
     /// Positions of the commas in a row.
     commas: Vec<usize>,
@@ -232,7 +228,6 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// Reads the lines of a part of the file.
     fn part(mut self, lines: Lines<'_>) -> Option<Self> {
         lines.each(|line, _| self.line(line))?;
         self.rows.iter_mut().for_each(Rows::shrink);
@@ -322,7 +317,6 @@ impl<'a> Reading<'a> {
         Some(())
     }
 
-    /// Combines two parts, of which `other` is the later one.
     fn joined(mut self, other: Self) -> Option<Self> {
         for (text, other) in self.texts.iter_mut().zip(other.texts) {
             *text |= other;
@@ -343,7 +337,7 @@ impl<'a> Reading<'a> {
         Some(self)
     }
 
-    /// Returns the columns that are metrics; `None` if a column that must be one contains text.
+    /// Returns the columns that are metrics; `None` if a column that must be numeric contains text.
     fn kept(&self) -> Option<Kept> {
         let mut kept = Kept::none(self.rows.len());
         for (place, column) in self.columns.metrics.iter().enumerate() {
@@ -403,7 +397,6 @@ fn integer(cell: &str) -> Option<u64> {
     scanner.integer().filter(|_| scanner.rest.is_empty())
 }
 
-/// Parses any number, even a negative or infinite one.
 fn value(cell: &str) -> Option<f64> {
     let mut scanner = Scanner {
         rest: cell.as_bytes(),
@@ -515,7 +508,6 @@ impl Rows {
         }
     }
 
-    /// Releases unused memory.
     fn shrink(&mut self) {
         self.stretches.shrink_to_fit();
         self.contenders.shrink_to_fit();
@@ -532,7 +524,6 @@ impl Rows {
         }
     }
 
-    /// Appends the rows of a later part of the file.
     fn append(&mut self, other: Rows, paired: bool) -> Option<()> {
         let known = other.benchmark.contenders();
         let known = known.map(|(name, role)| self.benchmark.contender(name, role).ok());

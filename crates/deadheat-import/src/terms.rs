@@ -14,7 +14,7 @@ use deadheat_model::{BenchmarkOverrides, LevelOverride, Looks, Metric, Origin, R
 /// The settings for judging saved results, which contain no plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terms {
-    /// Smallest relative change worth acting on; 0.01 is 1 %.
+    /// Smallest relative change worth acting on; 0.01 is 1%.
     pub margin: f64,
     /// The accepted probability of any wrong verdict, from 0 to 1.
     pub alpha: f64,

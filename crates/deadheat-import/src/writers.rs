@@ -16,7 +16,6 @@ use std::path::Path;
 use deadheat_format::{FormatError, cannot_write};
 use deadheat_model::{Json, RerunKind, Run, Samples};
 
-/// Writes indented JSON; `file` is the name of the file in errors.
 fn write_json(mut out: impl Write, json: &Json, file: &Path) -> Result<(), FormatError> {
     writeln!(out, "{json:#}")
         .and_then(|()| out.flush())

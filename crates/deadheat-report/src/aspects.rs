@@ -31,7 +31,6 @@ pub(crate) fn details(comparison: &Comparison, full: bool, glyphs: Glyphs) -> Ve
     details
 }
 
-/// Returns the sentences about a comparison for its JUnit test, including the noise floor.
 pub(crate) fn details_for_junit(comparison: &Comparison, glyphs: Glyphs) -> Vec<String> {
     let mut details: Vec<String> = Vec::new();
     details.extend(side_by_side::sentence(comparison, glyphs));

@@ -35,7 +35,6 @@ pub(crate) fn typical(baseline: &Side, candidate: Option<&Side>) -> Vec<f64> {
     typical.unwrap_or_else(|| sides.iter().map(|side| side.median).collect())
 }
 
-/// A statistic of one side.
 #[derive(Clone, Copy)]
 pub(crate) enum Figure {
     Typical,
@@ -58,7 +57,6 @@ impl Figure {
         }
     }
 
-    /// Returns the head of this statistic's column, in a table about one comparison.
     pub(crate) fn name_in(self, comparison: &Comparison) -> String {
         match (self, comparison.terms.quantile) {
             (Figure::Typical, Some(judged)) => quantile(judged),
@@ -184,7 +182,6 @@ pub(crate) fn change_without_ratio(
     }
 }
 
-/// Returns the change and the interval of a comparison, as a change in time or cost.
 pub(crate) fn cells_of_change(comparison: &Comparison, glyphs: Glyphs) -> [String; 2] {
     let cost = cost_of(comparison);
     let [change, interval] = change_cells(cost.as_ref(), glyphs);
@@ -198,7 +195,6 @@ pub(crate) fn cells_of_change(comparison: &Comparison, glyphs: Glyphs) -> [Strin
     }
 }
 
-/// Returns the change and the interval, or dashes.
 pub(crate) fn change_cells(estimate: Option<&Estimate>, glyphs: Glyphs) -> [String; 2] {
     let nothing = || glyphs.nothing().to_owned();
     match estimate {

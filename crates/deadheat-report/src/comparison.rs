@@ -127,7 +127,6 @@ fn answer<'a>(
 /// If a table has more rows than this, formats that can fold rows fold those that did not change.
 const OPEN: usize = 50;
 
-/// The column heads of the table of baselines without a candidate.
 const SUMMARY: [&str; 5] = ["benchmark", "median", "mean", "min", "samples"];
 
 /// If less than this width, in columns, is left for the names of benchmarks, the table omits the
@@ -165,7 +164,6 @@ impl Evidence {
 }
 
 impl<'a> Scene<'a> {
-    /// Returns the table of the judged metric.
     fn judged(&self, rows: &[&Row<'a>]) -> Table<'a> {
         if self.compares() {
             Table {
@@ -177,7 +175,6 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Returns a table with columns for the benchmark, the values of the sides, and the change.
     fn heads(&self, first: &str, change: &str) -> Table<'a> {
         let mut table = Table {
             name_at_ease: NAME_AT_EASE,
@@ -197,7 +194,6 @@ impl<'a> Scene<'a> {
         table
     }
 
-    /// Returns the typical values of both sides, in the columns of [`Scene::heads`].
     fn typical(&self, metric: &Metric, sides: [&Side; 2]) -> Vec<Cell> {
         let values = typical(sides[0], Some(sides[1]));
         let shown = quantities_in(self.time_unit, metric.unit(), &values, self.glyphs);
@@ -273,7 +269,6 @@ impl<'a> Scene<'a> {
         table
     }
 
-    /// Adds the columns that show the uncertainty of the changes.
     fn heads_of_evidence(&self, table: &mut Table<'a>, evidence: Evidence, raced: &[&Comparison]) {
         if evidence == Evidence::Scatter {
             let candidate = if self.several() {
@@ -296,7 +291,6 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Returns the rows with the means over all benchmarks, one row for each candidate.
     fn means(&self, evidence: Evidence, width: usize) -> Vec<Line<'a>> {
         let nothing = || Cell::from(self.glyphs.nothing());
         let row = |overall: &'a Overall| {
@@ -378,7 +372,6 @@ impl<'a> Scene<'a> {
         cells
     }
 
-    /// Returns the reason why a row has no answer; empty if it has an answer.
     fn reason(&self, row: &Row<'_>) -> Cell {
         match row.what {
             RowSubject::Compared(_) => "".into(),
@@ -393,7 +386,6 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Returns a table of the baselines that have no candidate.
     fn alone(&self, rows: &[&Row<'a>]) -> Table<'a> {
         let mut table = Table::new(Kind::Name, SUMMARY);
         let reasons = rows.iter().any(|row| row.comparison().is_none());
@@ -562,23 +554,23 @@ fn moved(row: &MetricComparison, margin: f64) -> bool {
     }
 }
 
-/// Returns true if each side has a single value, and the two values differ. Without scatter, no
-/// interval exists, but the change is certain.
+/// Returns true if all samples of each side are equal, the two sides differ, and each side has at
+/// least two samples. Without scatter, no interval exists, but the change is certain.
 fn exact(row: &MetricComparison) -> bool {
     let one_value = |side: &Side| side.min == side.max;
     apart_if(row, one_value)
 }
 
 /// Returns true for a metric in bytes or counts, if every value of one side exceeds every value of
-/// the other. Equal values are not required, because a benchmark averages allocated bytes over its
-/// iterations, so they vary slightly. Times are left out, because the times of two recordings can
-/// be this far apart by chance.
+/// the other. The values of a side may differ, because a benchmark averages allocated bytes over
+/// its iterations. Times are left out, because the times of two recordings can be this far apart by
+/// chance.
 fn apart(row: &MetricComparison) -> bool {
     is_amount(row.metric.unit()) && apart_if(row, |_| true)
 }
 
-/// Returns true if the values of the two sides do not overlap, and `fit` returns true for both
-/// sides.
+/// Returns true if the values of the two sides do not overlap, each side has at least two samples,
+/// and `fit` returns true for both sides.
 fn apart_if(row: &MetricComparison, fit: impl Fn(&Side) -> bool) -> bool {
     let (old, Some(new)) = (&row.baseline, &row.candidate) else {
         return false;

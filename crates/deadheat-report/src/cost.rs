@@ -36,7 +36,6 @@ pub(crate) fn in_cost(metric: &Metric, estimate: &Estimate) -> Estimate {
     }
 }
 
-/// Returns the estimate of a comparison as a change in time or cost.
 pub(crate) fn cost_of(comparison: &Comparison) -> Option<Estimate> {
     let estimate = comparison.estimate.as_ref();
     estimate.map(|estimate| in_cost(&comparison.terms.metric, estimate))

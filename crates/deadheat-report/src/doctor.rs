@@ -82,7 +82,6 @@ fn remedy_parts(remedy: Remedy, lead: &str) -> Vec<Part> {
     std::iter::once(words).chain(command).collect()
 }
 
-/// Describes the machine in one line.
 fn machine(checkup: &Checkup, glyphs: Glyphs) -> String {
     let separator = format!(" {} ", glyphs.separator());
     let mut parts = vec![
@@ -141,7 +140,6 @@ fn mark(state: State, glyphs: Glyphs) -> (&'static str, Tone) {
     (glyphs.choose(unicode, ascii), Tone::Verdict(like))
 }
 
-/// Returns a table that compares the cores.
 fn table<'a>(checkup: &Checkup, glyphs: Glyphs) -> Table<'a> {
     let nothing = || glyphs.nothing().to_owned();
     let heads = [
@@ -173,14 +171,12 @@ fn table<'a>(checkup: &Checkup, glyphs: Glyphs) -> Table<'a> {
     table
 }
 
-/// The sentences about a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FindingText {
     /// The facts that the system reports.
     fact: String,
     /// The measured effect on this machine, or the reason why it could not be measured.
     effect: Option<String>,
-    /// The meaning for paired races, if there is any.
     meaning: Option<String>,
 }
 
@@ -215,7 +211,6 @@ fn title(topic: Topic) -> &'static str {
     }
 }
 
-/// Returns true if the title of a topic is plural.
 fn is_plural(topic: Topic) -> bool {
     matches!(
         topic,
@@ -315,7 +310,6 @@ fn meaning(finding: &Finding) -> Option<&'static str> {
 const ONE_LAYOUT: &str = "Replicates share addresses: a lucky or unlucky layout looks like a \
                           difference in the code, and pairing does not cancel it.";
 
-/// Returns a sentence or two on how good the machine is for measuring.
 fn headline(checkup: &Checkup) -> String {
     let named = disturbing(checkup);
     let unknown = checkup.in_state(State::Unknown).count();
@@ -375,7 +369,6 @@ fn measured(checkup: &Checkup) -> String {
     )
 }
 
-/// Returns the recommended cores and the reason for choosing them.
 fn advice(checkup: &Checkup) -> String {
     let advice = &checkup.advice;
     let option = option(&advice.pinning);
@@ -414,7 +407,6 @@ fn advice(checkup: &Checkup) -> String {
     }
 }
 
-/// Returns a command that races on the recommended cores.
 fn example(checkup: &Checkup) -> String {
     let started = match remedies::start_with(checkup) {
         Some(taskset) => format!("{taskset} "),
@@ -424,7 +416,6 @@ fn example(checkup: &Checkup) -> String {
     format!("{started}deadheat run {option} -- './old' './new'")
 }
 
-/// Returns the option `--pin` for these cores.
 fn option(pinning: &Pinning) -> String {
     match pinning {
         Pinning::Inherit => "--pin none".to_owned(),

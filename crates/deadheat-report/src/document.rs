@@ -47,14 +47,11 @@ pub(crate) enum Content<'a> {
     Paragraph(String, usize),
     /// The names of a benchmark and a candidate, followed by a title.
     Titled(Vec<String>, &'static str),
-    /// Verdicts, one for each candidate.
     Verdicts(Vec<VerdictLine>),
-    /// A table.
     Table(Table<'a>),
     Notes(Vec<Note>),
     /// Paragraphs and commands, indented after a short lead.
     Entry(Entry),
-    /// A list of sentences.
     List(Vec<String>),
     /// A title, and facts as pairs of name and value.
     Facts(&'static str, Vec<(String, String)>),
@@ -63,7 +60,6 @@ pub(crate) enum Content<'a> {
     Section(String, Vec<Block<'a>>),
     /// A summary, and blocks that a format with folding hides until the reader opens them.
     Fold(String, Vec<Block<'a>>),
-    /// A plot, shown by formats that support plots.
     Plot(Plot<'a>),
     /// A shell command for the user to copy.
     Code(String),
@@ -168,7 +164,6 @@ impl Note {
     }
 }
 
-/// A plot of the comparisons of a benchmark.
 #[derive(Clone, Debug)]
 pub(crate) struct Plot<'a> {
     pub(crate) group: &'a [Comparison],
@@ -194,12 +189,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns true if cells of this type are aligned to the left.
     pub(crate) fn to_the_left(self) -> bool {
         self != Kind::Number
     }
 
-    /// Returns true for names, which a narrow terminal shortens.
     pub(crate) fn is_name(self) -> bool {
         matches!(self, Kind::Name | Kind::Contender)
     }
@@ -338,7 +331,6 @@ impl<'a> Table<'a> {
         self
     }
 
-    /// Returns the table with only the columns for which `keeps` is true.
     pub(crate) fn keeping(&self, keeps: impl Fn(&Column) -> bool) -> Table<'a> {
         let kept: Vec<usize> = (0..self.columns.len())
             .filter(|index| keeps(&self.columns[*index]))
@@ -346,7 +338,6 @@ impl<'a> Table<'a> {
         self.in_order(&kept)
     }
 
-    /// Returns the table with only these columns, in this order.
     pub(crate) fn in_order(&self, columns: &[usize]) -> Table<'a> {
         let row = |row: &Row<'a>| Row {
             cells: columns

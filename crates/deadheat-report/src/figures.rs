@@ -10,10 +10,8 @@ use crate::document::{Block, Content, Kind, Table};
 use crate::glyphs::Glyphs;
 use crate::units::{self, effect, interval, p_is, p_value, quantities, share, two_digits};
 
-/// The title of the secondary figures.
 pub(crate) const TITLE: &str = "Secondary figures, which never decide a verdict.";
 
-/// The caveat about the p-values of secondary figures.
 pub(crate) const CAVEAT: &str = "Figures marked * treat all samples as independent; samples of \
     one process are not, so these p-values are too small.";
 
@@ -52,7 +50,6 @@ pub(crate) fn blocks<'a>(
     blocks
 }
 
-/// Returns the table with the figures of each side; `None` without figures.
 fn sides<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Table<'a>> {
     let figures = comparison.figures.as_ref()?;
     let mut sides = vec![&figures.baseline];
@@ -117,7 +114,6 @@ fn side_rows(side: &SideFigures, unit: Unit, glyphs: Glyphs) -> Vec<(String, Str
     rows
 }
 
-/// Returns the table that compares the two sides; `None` without a candidate.
 fn between<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Table<'a>> {
     let figures = comparison.figures.as_ref()?;
     let between = figures.between.as_ref()?;
@@ -157,7 +153,6 @@ struct Rows {
 }
 
 impl Rows {
-    /// Adds a row, unless the figure is missing.
     fn push(&mut self, name: &str, value: Option<String>, p: Option<f64>) {
         self.push_ranged(name, value, None, p);
     }
@@ -258,7 +253,6 @@ impl Rows {
     }
 }
 
-/// Returns the name of a family of distributions.
 pub(crate) fn family(family: Family) -> &'static str {
     match family {
         Family::Normal => "normal",
@@ -267,7 +261,6 @@ pub(crate) fn family(family: Family) -> &'static str {
     }
 }
 
-/// Formats a test statistic and its p-value.
 fn tested(tested: Tested) -> String {
     format!("{:.3}, {}", tested.statistic, p_is(tested.p))
 }
@@ -285,7 +278,6 @@ fn signed(value: f64, glyphs: Glyphs) -> String {
     format!("{sign}{digits}")
 }
 
-/// Returns the secondary figures as JSON for `deadheat.analysis/1`.
 pub(crate) fn to_json(figures: &Figures) -> Object {
     Object::new()
         .with("baseline", side_figures(&figures.baseline))

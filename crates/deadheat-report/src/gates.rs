@@ -111,7 +111,6 @@ fn passed(analysis: &Analysis) -> Option<String> {
     ))
 }
 
-/// Returns the name of the rule, escaped and shortened.
 pub(crate) fn rule(hit: &GateHit, glyphs: Glyphs) -> String {
     shown(&hit.rule, RULE, glyphs)
 }
@@ -163,7 +162,6 @@ pub(crate) fn both(first: &Comparison, second: &Confirmation, glyphs: Glyphs) ->
     format!("{first}, then {second}")
 }
 
-/// Returns a clause with the broken rule and its excuse.
 #[cfg(feature = "reports")]
 pub(crate) fn breach(rule: &str, excuse: Option<String>) -> String {
     match excuse {
@@ -252,14 +250,13 @@ pub fn judged_nothing(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
     ))
 }
 
-/// Returns the sentence that the gate could not judge some benchmarks.
 fn partly_judged(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
     if analysis.gates.judged_nothing {
         return None;
     }
     let unjudged = analysis.comparisons.iter();
     let unjudged = unjudged.filter(|one| one.suite.is_unjudged);
-    // The rules file excludes a benchmark that has a verdict and is not judged.
+    // If a benchmark has a verdict but is not judged, the rules file excludes it.
     let (excluded, open): (Vec<_>, Vec<_>) = unjudged.partition(|one| one.verdict.is_some());
     let names = |of: &[&Comparison]| {
         let names = of.iter().map(|one| suite::title(one, glyphs));

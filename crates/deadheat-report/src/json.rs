@@ -23,7 +23,6 @@ use crate::json_parts::{change, estimated, some};
 use crate::sentences::Source;
 use crate::warnings;
 
-/// The name and major version of the schema of [`to_json`].
 const SCHEMA: &str = "deadheat.analysis/1";
 
 /// Formats the analysis as JSON, indented by two spaces, with a final line break. The same analysis
@@ -137,7 +136,6 @@ fn benchmarks(comparisons: &[Comparison], source: Source) -> Json {
     })
 }
 
-/// Adds the end of a race to its object, with the signal or error that ended it.
 fn ended(object: Object, ending: &Ending) -> Object {
     let (ended, signal, failure) = match ending {
         Ending::Recorded(EndReason::Finished) => ("finished", None, None),
@@ -247,7 +245,6 @@ fn gate_suite(suite: &SuiteLevel) -> Object {
         .with("detectable_change", suite.detectable)
 }
 
-/// Returns the JSON of the second race of a comparison that broke a rule.
 fn confirmation(second: &Confirmation) -> Object {
     let estimate = second.estimate.as_ref();
     let interval = estimate.and_then(|estimate| estimate.interval.as_ref());
@@ -259,7 +256,6 @@ fn confirmation(second: &Confirmation) -> Object {
         .with("alpha", second.alpha)
 }
 
-/// Returns the JSON of a broken rule, and whether the run fails because of it.
 fn gate(hit: &GateHit) -> Object {
     let excuse = hit.excuse.as_ref();
     Object::new()
@@ -270,7 +266,6 @@ fn gate(hit: &GateHit) -> Object {
         .with_some("until", excuse.and_then(|excuse| excuse.until.as_ref()))
 }
 
-/// Returns the JSON of an entry of the ignore list that excuses nothing.
 fn idle_ignore(idle: &IdleIgnore) -> Object {
     let (why, until, broken) = match &idle.why {
         Idle::NoBenchmark => ("no-benchmark", None, None),
@@ -286,7 +281,6 @@ fn idle_ignore(idle: &IdleIgnore) -> Object {
         .with_some("broken", broken)
 }
 
-/// Returns the JSON of a benchmark that failed.
 fn failed(failure: &FailedBenchmark) -> Object {
     Object::new()
         .with("benchmark", &failure.benchmark)
@@ -304,7 +298,6 @@ fn parameters(parameters: &[(String, String)]) -> Option<Object> {
     (!parameters.is_empty()).then_some(values)
 }
 
-/// Returns the JSON of the work per iteration.
 fn throughput(throughput: Throughput) -> Json {
     match throughput {
         Throughput::Bytes(bytes) => Json::tagged("bytes", bytes),
@@ -363,14 +356,12 @@ fn warnings(warnings: &[Warning], of: Option<&Comparison>, source: Source) -> Js
     warnings.map(object).collect()
 }
 
-/// Returns the JSON of the files of one side of saved results.
 fn side_files(side: &ResultSide) -> Object {
     Object::new()
         .with("name", &side.name)
         .with("files", all(&side.files, file))
 }
 
-/// Returns the JSON of a file and its facts; missing facts are omitted.
 fn file(file: &ResultSource) -> Object {
     let facts = &file.facts;
     Object::new()

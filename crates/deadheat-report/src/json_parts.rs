@@ -14,7 +14,6 @@ pub(crate) fn some<T>(items: &[T], one: impl FnMut(&T) -> Object) -> Option<Json
     (!items.is_empty()).then(|| all(items, one))
 }
 
-/// Adds the change, its interval and the confidence level of the interval to an object.
 pub(crate) fn estimated(object: Object, estimate: &Estimate) -> Object {
     let interval = estimate.interval.as_ref();
     object

@@ -1,8 +1,8 @@
 //! The answer as JUnit XML, for services that collect test results.
 //!
 //! CI services show the message of a test that failed, had an error or was skipped, but not the
-//! message of a passed test. A comparison that breaks a rule of the gate is a failed test. One that
-//! breaks a rule with an excuse is a skipped test. One that is slower without breaking a rule is a
+//! message of a passed test. A comparison that breaks a rule of the gate is a failed test, or a
+//! skipped test if the rule has an excuse. A comparison that is slower without breaking a rule is a
 //! passed test, with its verdict in the output. A benchmark that failed is an error, and a
 //! benchmark that was not raced is a skipped test.
 
@@ -23,7 +23,6 @@ const NAME: usize = 200;
 /// Maximum width, in columns, of the name of a contender in a sentence.
 const LABEL: usize = 100;
 
-/// The class name of every test, which is the name of the tool.
 const CLASS: &str = "deadheat";
 
 const GLYPHS: Glyphs = Glyphs::Unicode;
@@ -60,7 +59,6 @@ pub fn to_junit(analysis: &Analysis) -> String {
     document(analysis, &tests, shared)
 }
 
-/// A JUnit test: a comparison, or a benchmark without an answer.
 struct Test {
     name: String,
     /// The median wall time of an iteration in seconds; `None` if it is unknown.
@@ -85,7 +83,6 @@ impl Test {
 /// message.
 type Outcome = (&'static str, String, String);
 
-/// Returns the warnings and notes on a comparison.
 fn warnings_on(
     comparison: &Comparison,
     candidate: Option<&str>,
@@ -95,7 +92,6 @@ fn warnings_on(
     warnings::messages(one, &[candidate.unwrap_or("")], source, GLYPHS)
 }
 
-/// Returns the warnings and notes on each comparison.
 fn every_warning(analysis: &Analysis) -> Vec<Vec<WarningText>> {
     let source = Source::of(analysis);
     let comparisons = analysis.comparisons.iter();
@@ -169,7 +165,6 @@ fn test(name: String, comparison: &Comparison, called: Called<'_>, source: Sourc
     }
 }
 
-/// Formats a warning or a note as a line.
 fn line(one: WarningText) -> String {
     let kind = if one.information { "note" } else { "warning" };
     format!("{kind}: {}", one.text)
@@ -252,7 +247,6 @@ fn document(analysis: &Analysis, tests: &[Test], shared: Vec<WarningText>) -> St
     text
 }
 
-/// Returns the settings of the whole suite as properties.
 fn properties(analysis: &Analysis) -> String {
     let mut known = vec![
         ("deadheat", analysis.tool_version.clone()),
@@ -290,7 +284,6 @@ fn testcase(test: &Test) -> String {
     text + "    </testcase>\n"
 }
 
-/// Returns an XML element with one line for each text.
 fn lines(indent: &str, element: &str, texts: &[String]) -> String {
     let texts: Vec<String> = texts.iter().map(|line| xml(line)).collect();
     format!("{indent}<{element}>{}</{element}>\n", texts.join("\n"))

@@ -82,7 +82,6 @@ fn words(text: &str) -> Vec<String> {
 /// The maximum width of a character in columns.
 const MOST_COLUMNS: usize = 4;
 
-/// Cuts a word that is too long for a line into pieces.
 fn pieces(word: &str, room: usize) -> Vec<String> {
     if word.width() <= room {
         return vec![word.to_owned()];

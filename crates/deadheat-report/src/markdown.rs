@@ -224,7 +224,6 @@ fn summarised(summary: &str) -> String {
     format!("<details><summary>{}</summary>\n\n", prose(summary))
 }
 
-/// Formats a verdict after the names of its benchmark and candidate, and its details below.
 fn verdict(one: &VerdictLine) -> String {
     let names = if one.names.is_empty() {
         String::new()
@@ -246,7 +245,6 @@ fn verdict(one: &VerdictLine) -> String {
     )
 }
 
-/// Formats paragraphs and commands after their lead.
 fn entry(entry: &Entry) -> String {
     let parts = entry.parts.iter().map(|part| match part {
         Part::Words(words) => format!(" {}", prose(words)),

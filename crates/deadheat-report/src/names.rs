@@ -168,7 +168,6 @@ pub(crate) fn shorten_apart(names: &[String], width: usize, glyphs: Glyphs) -> V
     short
 }
 
-/// Returns the indices of names that differ, but were shortened to the same text.
 fn alike(names: &[String], short: &[String]) -> Vec<Vec<usize>> {
     let places = short.iter().cloned().zip(0..);
     let groups = gathered(places).into_iter().map(|(_, places)| places);

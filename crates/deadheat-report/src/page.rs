@@ -139,7 +139,6 @@ pub fn write_page(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) 
     out.write_str("</body>\n</html>\n")
 }
 
-/// Writes all scripts except the one in the head.
 fn scripts(out: &mut dyn Write) -> fmt::Result {
     let mut scripts = SCRIPTS[1..].iter();
     scripts.try_for_each(|script| writeln!(out, "<script>{}</script>", script.text))
@@ -149,7 +148,6 @@ fn scripts(out: &mut dyn Write) -> fmt::Result {
 /// that changed. At 10 kB each, the details of 6,000 benchmarks made a page of 61 MB.
 const MOST_DETAILED: usize = 1_000;
 
-/// Returns which benchmarks have details.
 fn detailed(groups: &[&[Comparison]]) -> Vec<bool> {
     let has_changed = |group: &&[Comparison]| {
         group.iter().any(|one| {
@@ -237,7 +235,6 @@ fn title(analysis: &Analysis) -> String {
     }
 }
 
-/// Returns the titles of all benchmarks, shortened so that they stay different.
 fn titles(run: &Run<'_>, width: usize) -> Vec<String> {
     let whole = texts(&run.groups, &|group| suite::title(&group[0], GLYPHS));
     let short = shorten_apart(&whole, width, GLYPHS).into_iter();
@@ -335,7 +332,6 @@ fn head(
     out.write_str("</header>\n")
 }
 
-/// Writes a section with remarks on the whole run; nothing if there are none.
 fn whole_run(out: &mut dyn Write, remarks: Option<Block<'_>>) -> fmt::Result {
     let Some(remarks) = remarks else {
         return Ok(());
@@ -371,7 +367,6 @@ fn remarks(run: &Run<'_>, shared: &[Note], detailed: &[bool]) -> Vec<Note> {
     Note::gravest_first(&notes)
 }
 
-/// The section of one benchmark on the page.
 struct Section<'s, 'a> {
     run: &'s Run<'a>,
     title: &'s str,
@@ -380,7 +375,6 @@ struct Section<'s, 'a> {
     /// The index of the benchmark's first comparison in the run.
     first: usize,
     group: &'a [Comparison],
-    /// Remarks on this benchmark only.
     own: Vec<Note>,
     /// True if the verdict of this benchmark is the headline of the page.
     is_alone: bool,
@@ -471,7 +465,6 @@ impl Section<'_, '_> {
         self.notes(out, notes)
     }
 
-    /// Returns the verdicts with their details, and the rule that each verdict breaks.
     fn verdicts(&self) -> Vec<VerdictLine> {
         let mut verdicts = self.run.verdicts_with_counts(self.group);
         for (line, comparison) in verdicts.iter_mut().zip(self.group) {
@@ -500,7 +493,6 @@ impl Section<'_, '_> {
         html::blocks(out, &blocks)
     }
 
-    /// Writes the label and the threads of the benchmark.
     fn facts(&self, out: &mut dyn Write) -> fmt::Result {
         let first = &self.group[0];
         let label = first
@@ -554,7 +546,6 @@ fn foot(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) -> fmt::Re
     out.write_str("</div></footer>\n")
 }
 
-/// Formats seconds since 1970 as a time in UTC.
 fn moment(seconds: u64) -> String {
     let (day, rest) = (Day::of_unix_seconds(seconds), seconds % 86_400);
     let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);

@@ -123,7 +123,6 @@ fn stem(name: &str) -> String {
     }
 }
 
-/// Conversion from SVG to PNG.
 #[cfg(feature = "png")]
 mod png {
     use std::sync::{Arc, OnceLock};
@@ -185,7 +184,6 @@ mod png {
         Arc::clone(fonts)
     }
 
-    /// Converts an SVG document to PNG, or returns the reason for a failure.
     fn drawn(svg: &str) -> Result<Vec<u8>, String> {
         let options = Options {
             fontdb: fonts(),

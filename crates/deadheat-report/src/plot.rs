@@ -37,33 +37,27 @@ fn painted(text: &str, color: Option<u8>) -> String {
     }
 }
 
-/// The options for drawing plots.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlotContext {
     /// The width of the terminal in columns.
     pub(crate) width: usize,
     /// The number of spaces before every line.
     pub(crate) indent: usize,
-    /// The characters that the terminal can show.
     pub(crate) glyphs: Glyphs,
-    /// True if colours may be used.
     pub(crate) color: bool,
     /// The verdict on the data of the plot.
     pub(crate) verdict: Option<Verdict>,
 }
 
 impl PlotContext {
-    /// Returns the indentation of every line.
     fn margin(&self) -> String {
         " ".repeat(self.indent)
     }
 
-    /// Wraps a text to the width of the terminal.
     fn wrap(&self, text: &str) -> String {
         wrap(&self.margin(), text, self.width)
     }
 
-    /// Returns the colour of the verdict, if colours may be used.
     fn verdict_color(&self) -> Option<u8> {
         color_of(self.verdict).filter(|_| self.color)
     }
@@ -100,7 +94,6 @@ struct Strokes {
 }
 
 impl Strokes {
-    /// Returns the characters that the terminal can show.
     fn new(glyphs: Glyphs) -> Strokes {
         Strokes {
             low: glyphs.choose('├', '|'),

@@ -6,10 +6,8 @@ use deadheat_model::{AddressSpace, ObservedImage, ObservedProcess, ProcessDiffer
 use crate::glyphs::Glyphs;
 use crate::names::{escape, shown};
 
-/// Maximum width, in columns, of a name.
 const NAME: usize = 60;
 
-/// Returns a sentence on a difference between the processes of the two sides.
 pub(crate) fn difference(difference: &ProcessDifference, glyphs: Glyphs) -> String {
     let shown = |name: &str| format!("'{}'", shown(name, NAME, glyphs));
     match difference {
@@ -68,7 +66,6 @@ pub(crate) fn lines(
     }
 }
 
-/// Describes the observed processes of a contender in one line.
 pub(crate) fn observed(process: &ObservedProcess, glyphs: Glyphs) -> String {
     // A process chooses its name and the file that it executes.
     let text = |text: &str| escape(text, glyphs);

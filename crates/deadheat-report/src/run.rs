@@ -60,7 +60,6 @@ const NAME_TO_KEEP: usize = 24;
 /// A pull-request comment folds the unchanged rows of a table with more rows than this.
 const OPEN_ROWS: usize = 12;
 
-/// An analysis, with the options for showing it.
 pub(crate) struct Run<'a> {
     pub(crate) analysis: &'a Analysis,
     pub(crate) groups: Vec<&'a [Comparison]>,
@@ -75,7 +74,6 @@ pub(crate) struct Run<'a> {
     pub(crate) time_unit: Option<TimeUnit>,
     /// True if tables show every figure of a contender.
     pub(crate) wide: bool,
-    /// Maximum width, in columns, of a name.
     pub(crate) name: usize,
     /// The titles of benchmarks that are too long, with their shortened forms, which are all
     /// different.
@@ -228,7 +226,6 @@ impl<'a> Run<'a> {
         (!terms.is_empty()).then(|| format!("{}.", terms.join("; ")))
     }
 
-    /// Returns the verdict on each candidate, with the details that support it.
     pub(crate) fn verdicts(
         &self,
         group: &[Comparison],
@@ -296,7 +293,6 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Returns the counts of the verdicts, and the duration of the run.
     pub(crate) fn headline(&self) -> Block<'a> {
         let Analysis {
             comparisons,
@@ -308,12 +304,10 @@ impl<'a> Run<'a> {
         Block::of(Content::Headline(tally, self.effort()))
     }
 
-    /// Returns a line about the links on which the rows were raced.
     pub(crate) fn raced(&self) -> Option<String> {
         placement::raced(&self.analysis.comparisons, self.source)
     }
 
-    /// Returns the head of the column of changes.
     pub(crate) fn change_head(&self) -> &'static str {
         change_head(
             self.analysis
@@ -323,7 +317,6 @@ impl<'a> Run<'a> {
         )
     }
 
-    /// Explains the marks in a column of verdicts.
     pub(crate) fn legend(&self) -> Option<String> {
         suite::legend_alone(&self.analysis.comparisons, self.glyphs)
     }
@@ -449,7 +442,6 @@ impl<'a> Run<'a> {
         (self.isolated)(&shorten(short, self.name, self.glyphs))
     }
 
-    /// Returns the name of a benchmark that was left out.
     #[cfg(feature = "reports")]
     pub(crate) fn left_out_title(&self, one: &deadheat_model::LeftOut) -> String {
         self.shown(&escape(&one.benchmark, self.glyphs))
@@ -463,7 +455,6 @@ impl<'a> Run<'a> {
         self.shown(&suite::failed_title(failure, self.glyphs))
     }
 
-    /// Returns the labels of a benchmark's contenders, the baseline first.
     pub(crate) fn labels(&self, group: &[Comparison]) -> Vec<String> {
         // A side of saved results is named after its file, which does not say what was measured.
         let title = suite::title(&group[0], self.glyphs);
@@ -560,7 +551,6 @@ impl<'a> Run<'a> {
         Some(Note::of(Severity::Warning, text))
     }
 
-    /// Returns the state of the gates; `None` if no rule is set.
     #[cfg(feature = "reports")]
     pub(crate) fn gate(&self) -> Option<Content<'a>> {
         let named = suite::rows_name_candidates(self.analysis);
@@ -577,7 +567,6 @@ impl<'a> Run<'a> {
         gates::gate(self.analysis, names, self.glyphs)
     }
 
-    /// Returns a note for each failed benchmark, with the reason.
     pub(crate) fn failures(&self) -> Vec<Note> {
         let failures = texts(&self.analysis.failures, &|failure| {
             sentences::failed(&self.failed_title(failure), failure, self.glyphs)

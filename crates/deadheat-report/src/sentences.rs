@@ -198,7 +198,6 @@ pub(crate) fn marked_word(comparison: &Comparison, glyphs: Glyphs) -> String {
     format!("{}{mark}", verdict_word(comparison))
 }
 
-/// Returns the verdict for a table cell, without marks.
 pub(crate) fn verdict_word(comparison: &Comparison) -> &'static str {
     match comparison.candidate {
         None if comparison.verdict.is_none() => "alone",
@@ -236,7 +235,6 @@ pub(crate) fn one_a_side(each: Observation) -> &'static str {
     }
 }
 
-/// Returns the word for a verdict, or for its absence.
 pub(crate) fn verdict_word_of(verdict: Option<Verdict>) -> &'static str {
     match verdict {
         Some(Verdict::Faster) => "faster",

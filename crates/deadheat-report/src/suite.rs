@@ -100,7 +100,6 @@ pub(crate) fn sides(group: &[Comparison]) -> Vec<&Side> {
         .collect()
 }
 
-/// Returns the names of a benchmark's contenders, the baseline first.
 pub(crate) fn names(group: &[Comparison]) -> Vec<&str> {
     sides(group).iter().map(|side| side.name.as_str()).collect()
 }
@@ -118,7 +117,6 @@ pub(crate) fn rows_name_candidates(analysis: &Analysis) -> bool {
     analysis.comparisons.iter().any(races) && !(have_same_sides && are_sides)
 }
 
-/// Returns the name of a row: the benchmark, and the candidate if rows name it.
 pub(crate) fn row_name(title: &str, candidate: Option<&str>) -> String {
     match candidate {
         Some(candidate) => format!("{title}: {candidate}"),
@@ -154,9 +152,9 @@ pub(crate) fn title(comparison: &Comparison, glyphs: Glyphs) -> String {
     }
 }
 
-/// Returns the threads of a benchmark if its name does not contain them. Names of Google Benchmark
-/// do. The number after a name of a Go benchmark is only the maximum number of threads that may run
-/// at once.
+/// Returns the number of threads of a benchmark, unless its name contains that number: `threads:8`
+/// in names of Google Benchmark, and `-8` in names of Go, which is the maximum number of threads
+/// that may run at once.
 pub(crate) fn threads_beside(comparison: &Comparison) -> Option<u32> {
     let is_told = |threads: &u32| {
         let name = &comparison.benchmark;
@@ -176,7 +174,6 @@ pub(crate) fn is_any_run(group: &[Comparison], source: Source) -> bool {
     source == Source::Commands && group.first().is_some_and(is_any)
 }
 
-/// Returns the title of a benchmark that failed.
 pub(crate) fn failed_title(failure: &FailedBenchmark, glyphs: Glyphs) -> String {
     title_of(&failure.benchmark, &failure.parameters, glyphs)
 }
@@ -389,7 +386,8 @@ pub(crate) fn mark_alone(comparison: &Comparison, glyphs: Glyphs) -> &'static st
     }
 }
 
-/// Explains the mark of changes that hold alone; `None` if no row has this mark.
+/// Explains the mark of changes that hold for their comparison alone; `None` if no row has this
+/// mark.
 pub(crate) fn legend_alone(comparisons: &[Comparison], glyphs: Glyphs) -> Option<String> {
     let marked = || comparisons.iter().filter(|one| holds_alone(one));
     marked().next()?;

@@ -9,10 +9,8 @@ use crate::names::{first_of, shown, texts};
 /// A sentence lists at most this many files or packages; `-v` lists all packages.
 const NAMED: usize = 4;
 
-/// Maximum width, in columns, of the name of a file, a package or a side.
 const NAME: usize = 120;
 
-/// Returns the warning that the benchmark itself differs between the sides.
 pub(crate) fn benchmark_differs(
     files: &[String],
     benches_from: Option<&str>,
@@ -32,7 +30,6 @@ pub(crate) fn benchmark_differs(
     )
 }
 
-/// Formats a clause: "a.py and b.py differ".
 fn differ(files: &[String], glyphs: Glyphs) -> String {
     let verb = if files.len() == 1 {
         "differs"

@@ -16,7 +16,6 @@ use crate::plot::beside;
 #[cfg(feature = "reports")]
 use crate::plot::{PlotContext, intervals, pictures};
 
-/// The indentation of tables in columns.
 const INDENT: usize = 2;
 
 /// Minimum width, in columns, of a name, however narrow the terminal is.
@@ -126,7 +125,6 @@ impl Terminal {
         }
     }
 
-    /// Formats a paragraph after a coloured word.
     fn behind(&self, word: &str, color: u8, text: &str) -> String {
         let plain = self.wrapped(&format!("{word} "), text);
         plain.replacen(word, &self.painted(word, color), 1)
@@ -144,7 +142,6 @@ impl Terminal {
         }
     }
 
-    /// Formats paragraphs after their lead, and commands with the same indentation.
     fn entry(&self, entry: &Entry) -> String {
         let mut text = String::new();
         for (index, part) in entry.parts.iter().enumerate() {
@@ -263,7 +260,6 @@ impl Terminal {
         self.broken(table, indent)
     }
 
-    /// Formats the heads and the rows, with names shortened to the width of their column.
     fn lines(&self, table: &Table<'_>, widths: &[usize], indent: usize) -> String {
         let table = self.shortened(table, widths);
         let mut text = self.line(&table, &heads(&table), widths, indent);
@@ -333,7 +329,6 @@ impl Terminal {
         text
     }
 
-    /// Formats one line of the table, with its line break.
     fn line(&self, table: &Table<'_>, row: &Row<'_>, widths: &[usize], indent: usize) -> String {
         let mut line = " ".repeat(indent);
         for (index, (cell, column)) in row.cells.iter().zip(&table.columns).enumerate() {
@@ -355,7 +350,6 @@ impl Terminal {
         line + "\n"
     }
 
-    /// Formats the table with cells broken into several lines.
     fn broken(&self, table: &Table<'_>, indent: usize) -> String {
         let widths: Vec<usize> = table.columns.iter().map(|_| NAME_AT_LEAST).collect();
         let table = self.shortened(table, &widths);
@@ -445,19 +439,16 @@ fn styled(text: &str, parts: &[(&str, u8)]) -> String {
     styled
 }
 
-/// Returns the heads as a row.
 fn heads<'a>(table: &Table<'a>) -> Row<'a> {
     texts(&table.columns, &|column| column.head.clone()).into()
 }
 
-/// Returns the heads as a row, followed by the rows.
 fn with_heads<'a>(table: &Table<'a>) -> Vec<Row<'a>> {
     let mut rows = vec![heads(table)];
     rows.extend_from_slice(&table.rows);
     rows
 }
 
-/// Returns the width that each column of the table needs.
 fn widths(table: &Table<'_>) -> Vec<usize> {
     let width = |index: usize| {
         let cells = table.rows.iter().map(|row| row.cells[index].text.width());

@@ -281,8 +281,8 @@ impl Precision {
     /// sign.
     pub fn signed(self, change: f64, glyphs: Glyphs) -> String {
         let size = self.size(change);
-        // An infinite or NaN change has no digits either, but an infinite increase needs its
-        // factor.
+        // Infinite and NaN changes have no digits, as if they rounded to zero. But an infinite
+        // increase is shown as a factor.
         if change >= FACTORS_FROM || size.contains(|c: char| matches!(c, '1'..='9')) {
             self.end(change, glyphs)
         } else {
@@ -359,7 +359,6 @@ pub(crate) fn estimated(estimate: &Estimate, coverage: f64, glyphs: Glyphs) -> [
     [change, interval]
 }
 
-/// Formats the level of an interval: "95% CI".
 pub(crate) fn confidence_interval(coverage: f64) -> String {
     format!("{} CI", share(coverage))
 }
@@ -483,7 +482,6 @@ pub(crate) fn rounded(value: f64) -> String {
     }
 }
 
-/// Formats bytes in a suitable binary unit.
 pub(crate) fn bytes(bytes: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB"), (0, "B")];
     let fits = |(shift, _): &(u32, &str)| bytes >= 1 << shift;

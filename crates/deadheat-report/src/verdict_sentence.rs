@@ -43,7 +43,6 @@ impl Display for Sentence {
     }
 }
 
-/// Creates a sentence without styled parts.
 impl From<String> for Sentence {
     fn from(text: String) -> Self {
         Sentence {
@@ -116,7 +115,6 @@ fn alone(name: &str, source: Source) -> String {
     format!("'{name}' was measured alone; {advice}")
 }
 
-/// A comparison of two sides, and their names.
 struct Words<'a> {
     comparison: &'a Comparison,
     called: Called<'a>,

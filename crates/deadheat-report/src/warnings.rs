@@ -24,7 +24,6 @@ pub struct WarningText {
 }
 
 impl WarningText {
-    /// Creates a text for a warning of the analysis.
     fn new(warning: &Warning, text: String) -> Self {
         Self {
             information: is_information(warning),
@@ -42,7 +41,6 @@ impl WarningText {
         texts
     }
 
-    /// Converts warnings to remarks of a document.
     pub(crate) fn notes(texts: Vec<Self>) -> Vec<Note> {
         let mut notes = Vec::with_capacity(texts.len());
         for one in texts {
@@ -84,9 +82,9 @@ pub(crate) fn is_decided(comparison: &Comparison) -> bool {
     verdict.is_some_and(|verdict| verdict != Verdict::Inconclusive)
 }
 
-/// Returns true if a warning affects how the verdict is read. Most warnings do. Notes about
-/// placement do only if placement could have caused the change. Notes about an early stop or
-/// missing counters never do.
+/// Returns true if a warning affects how the verdict is read, as most warnings do. Notes about the
+/// link order count only if it could have caused the change, notes about unmatched builds only if
+/// the race is too close to call. Notes about an early stop or missing readings never count.
 fn earns_its_place(warning: &Warning, comparison: &Comparison) -> bool {
     let could_be_placement = || {
         let effect = comparison.estimate.as_ref().map(|one| one.effect.change());
@@ -126,7 +124,6 @@ fn reach_of_placement(comparison: &Comparison) -> f64 {
     LARGEST_BY_PLACEMENT * busy
 }
 
-/// Returns the short form of a warning for a brief answer.
 fn brief_sentence(warning: &Warning, of: &Comparison, source: Source, glyphs: Glyphs) -> String {
     match warning {
         Warning::PlacementFixed { reason } => {
@@ -250,7 +247,6 @@ fn verdicts([faster, slower, even, open]: [usize; 4]) -> String {
     told.join(", ")
 }
 
-/// Returns the noun for the unit of execution to which advice suggests adding work.
 fn unit_of_work(source: Source) -> &'static str {
     match source {
         Source::Functions | Source::Programs => "call",
@@ -750,7 +746,6 @@ fn were(sides: &[String], glyphs: Glyphs) -> String {
 /// Maximum width, in columns, of a message from a worker.
 const WORKER_NOTE: usize = 600;
 
-/// Maximum width, in columns, of the name of a benchmark.
 const NAME: usize = 80;
 
 /// Returns the warning that a control differs from its baseline, and what to do about it.
@@ -818,7 +813,6 @@ pub(crate) fn attributed(
     })
 }
 
-/// Replaces the text of each warning.
 fn texts_of(all: &[WarningText], words: impl Fn(&WarningText) -> String) -> Vec<WarningText> {
     let mut texts = Vec::with_capacity(all.len());
     for one in all {
@@ -884,7 +878,6 @@ fn is_of_groups(one: &WarningText) -> bool {
     one.code == "benchmark-differs"
 }
 
-/// Quotes the first titles and counts the rest.
 fn named(titles: &[&str]) -> String {
     first_of(texts(titles, &|title| format!("'{title}'")), NAMED)
 }

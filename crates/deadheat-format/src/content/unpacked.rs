@@ -52,7 +52,7 @@ pub fn unpacked(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, FormatError> {
     Ok(to_utf8(all))
 }
 
-/// Returns an error text if the bytes are packed with a method other than gzip and zstd.
+/// Returns an error text if the bytes are compressed with a method other than gzip and zstd.
 fn packed_otherwise(bytes: &[u8]) -> Option<String> {
     const PACKINGS: [(&[u8], &str, &str); 9] = [
         (b"\xfd7zXZ\0", "xz", "xz -d"),
@@ -114,7 +114,6 @@ fn to_utf8(text: Vec<u8>) -> Vec<u8> {
     decoded.into_bytes()
 }
 
-/// Decompresses consecutive zstd frames.
 struct Frames<'p> {
     frame: Option<StreamingDecoder<&'p [u8], FrameDecoder>>,
     packed: &'p [u8],

@@ -48,7 +48,8 @@ fn write_log(
         let stamp = time_stamp(seconds);
         let since = "(seconds since epoch)";
         writeln!(out, "#[StartTime: {seconds}.000 {since}, {stamp} UTC]")?;
-        // Without this line, readers guess from the first time whether times count from the start.
+        // Without this line, readers guess from the first timestamp whether timestamps count from
+        // the start.
         writeln!(out, "#[BaseTime: {seconds}.000 {since}]")?;
     }
     writeln!(
@@ -146,7 +147,7 @@ fn payload(significant_digits: u8, highest: u64, counts: &[u64]) -> Vec<u8> {
     bytes.extend(u32::from(significant_digits).to_be_bytes());
     bytes.extend(LOWEST.to_be_bytes());
     bytes.extend(highest.to_be_bytes());
-    // Factor from the stored whole numbers to the values.
+    // Factor that converts the stored whole numbers to values.
     bytes.extend(1f64.to_be_bytes());
     bytes.extend(body);
     bytes

@@ -34,17 +34,15 @@ pub(crate) fn is_device(kind: FileType) -> bool {
     kind.is_char_device() || kind.is_block_device()
 }
 
-/// Returns the numbers that all names of an existing file share: of its device, and on that device.
+/// Returns the numbers of the device and of the inode.
 pub(crate) fn identity(_path: &Path, about: &Metadata) -> Option<(u64, u64)> {
     Some((about.dev(), about.ino()))
 }
 
-/// Returns the number of the user who owns a file.
 pub(crate) fn owner(about: &Metadata) -> u32 {
     about.uid()
 }
 
-/// Returns true if both files belong to the same user and the same group.
 pub(crate) fn have_one_owner(one: &Metadata, other: &Metadata) -> bool {
     (one.uid(), one.gid()) == (other.uid(), other.gid())
 }
@@ -54,12 +52,11 @@ pub(crate) fn is_open_to_others(about: &Metadata) -> bool {
     about.mode() & 0o022 != 0
 }
 
-/// Returns true if anybody may execute the file.
 pub(crate) fn is_executable(about: &Metadata) -> bool {
     about.permissions().mode() & 0o111 != 0
 }
 
-/// Restricts a file that will be created to this user.
+/// Lets only this user read and write a file that will be created.
 pub(crate) fn for_this_user(options: &mut OpenOptions) -> &mut OpenOptions {
     options.mode(0o600)
 }
@@ -72,13 +69,11 @@ pub(crate) fn private_folders() -> DirBuilder {
     builder
 }
 
-/// Reads from a position in a file that several threads share.
 #[cfg(feature = "read")]
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
     file.read_at(buffer, at)
 }
 
-/// Fills the buffer from a position in a file that several threads share.
 #[cfg(feature = "read")]
 pub(crate) fn read_exact_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<()> {
     file.read_exact_at(buffer, at)

@@ -2,7 +2,7 @@
 //!
 //! Windows has access control lists in place of owners and permission bits. A new file inherits the
 //! list of its folder, and other users cannot enter the folders of a user's profile, which include
-//! that of temporary files. So no function here restricts a file or tells owners apart.
+//! the folder of temporary files. So no function here restricts a file or tells owners apart.
 
 use std::fs::{FileType, Metadata, OpenOptions};
 use std::io;
@@ -15,8 +15,8 @@ use std::{
 
 use winapi_util::{Handle, file};
 
-/// Returns the absolute path without links, in the form `C:\folder` that other programs understand,
-/// and not in the form `\\?\C:\folder` if both are possible.
+/// Returns the absolute path without links. Prefers the form `C:\folder`, which other programs
+/// understand, to `\\?\C:\folder`.
 ///
 /// # Errors
 ///
@@ -39,7 +39,7 @@ pub(crate) fn is_device(kind: FileType) -> bool {
     !kind.is_file() && !kind.is_dir()
 }
 
-/// Returns the numbers that all names of an existing file share: of its volume, and on that volume.
+/// Returns the serial number of the volume and the index of the file on it.
 pub(crate) fn identity(path: &Path, _about: &Metadata) -> Option<(u64, u64)> {
     let found = file::information(Handle::from_path_any(path).ok()?).ok()?;
     Some((found.volume_serial_number(), found.file_index()))
@@ -72,13 +72,11 @@ pub(crate) fn private_folders() -> DirBuilder {
     DirBuilder::new()
 }
 
-/// Reads from a position in a file that several threads share.
 #[cfg(feature = "read")]
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
     file.seek_read(buffer, at)
 }
 
-/// Fills the buffer from a position in a file that several threads share.
 #[cfg(feature = "read")]
 pub(crate) fn read_exact_at(file: &File, mut buffer: &mut [u8], mut at: u64) -> io::Result<()> {
     while !buffer.is_empty() {

@@ -124,7 +124,7 @@ pub(super) fn decode_head<'a>(bytes: &'a [u8], record: &mut BlockRecord) -> Opti
     Some(scanner.rest)
 }
 
-/// Reads a block from JSON in any spelling. The model reports a wrong total number of values.
+/// Reads a block from JSON in any spelling. The caller checks the total number of values.
 #[cfg(feature = "read")]
 pub(super) fn decode_json(
     block: &Object,
@@ -166,7 +166,6 @@ pub(super) fn decode_json(
     }
 }
 
-/// Adds a sample and its values to `record` and returns the number of values.
 #[cfg(feature = "read")]
 fn take_row(list: &[Json], record: &mut BlockRecord) -> Result<usize, WireError> {
     let [contender, flags, exit_code, iterations, values @ ..] = list else {

@@ -1,5 +1,5 @@
-//! A run file of which only the positions of blocks are held in memory. Several threads find the
-//! blocks by the ends of lines and the first few numbers of each line.
+//! An index of a run file: the positions of its blocks are held in memory, not their samples.
+//! Several threads build it from the ends of lines and the first few numbers of each line.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -18,7 +18,6 @@ use crate::platform::read_exact_at;
 /// Number of bytes of a benchmark's blocks to read at once, unless a line is longer.
 const STEP: u64 = 1 << 18;
 
-/// The beginning of a run file as deadheat writes it.
 const BEGINNING: &[u8] = b"{\"schema\":\"deadheat.run/";
 
 /// A run file that was indexed once and whose samples are read on request, benchmark by benchmark,
@@ -170,7 +169,6 @@ impl<'a> Gathering<'a> {
         }
     }
 
-    /// Adds all parts, in the order of the file.
     fn all(&mut self, parts: Vec<Index<'_>>) -> Option<()> {
         for part in parts {
             for (all, some) in self.stretches.iter_mut().zip(part.stretches) {
@@ -237,8 +235,8 @@ impl<'a> Gathering<'a> {
     }
 }
 
-/// Maximum number of segments in a part. Each takes 20 times the memory of a line of 8 bytes.
-/// [`read_run`](crate::read_run) keeps no segments.
+/// Maximum number of segments in a part. A line of 8 bytes can make a segment, which takes 20 times
+/// as much memory. [`read_run`](crate::read_run), which reads all other files, keeps no segments.
 const MOST_SEGMENTS: usize = 1 << 16;
 
 /// Consecutive lines that are blocks of one benchmark.
@@ -251,7 +249,6 @@ struct Stretch {
 }
 
 impl Stretch {
-    /// Extends this stretch by `next` if they are adjacent. Returns true if it did.
     fn grow(&mut self, next: Stretch) -> bool {
         let follows = self.at + u64::from(self.len) == next.at;
         let sum = self.len.checked_add(next.len).filter(|_| follows);
@@ -260,14 +257,12 @@ impl Stretch {
     }
 }
 
-/// Adds a stretch, merged with the last one if they are adjacent.
 fn push(stretches: &mut Vec<Stretch>, next: Stretch) {
     if !stretches.last_mut().is_some_and(|last| last.grow(next)) {
         stretches.push(next);
     }
 }
 
-/// Counts of the blocks of one benchmark in a segment of a run file.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     blocks: usize,
@@ -295,13 +290,11 @@ struct Segment {
     cut: Option<Vec<u8>>,
 }
 
-/// Index of a part of a run file.
 #[derive(Debug)]
 struct Index<'a> {
     /// For each benchmark, true if each of its samples is a process launch.
     each_sample: &'a [bool],
     segments: Vec<Segment>,
-    /// The segment to which the next line is added.
     segment: Segment,
     /// Positions of the blocks, by benchmark.
     stretches: Vec<Vec<Stretch>>,
@@ -327,7 +320,6 @@ fn index<'a>(lines: Lines<'_>, each_sample: &'a [bool]) -> Option<Index<'a>> {
 }
 
 impl Index<'_> {
-    /// Adds the line that begins at position `at`.
     fn take(&mut self, line: &[u8], at: u64) {
         if self.take_block(line, at).is_some() || line.trim_ascii().is_empty() {
             return;

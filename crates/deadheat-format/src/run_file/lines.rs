@@ -18,7 +18,6 @@ use crate::wire::{WireError, inside, object_of, required};
 /// Schema of the run files that are written, and the latest one that can be read.
 pub const SCHEMA: &str = "deadheat.run/1";
 
-/// Returns the first line of a run file.
 pub(crate) fn header_line(header: &RunHeader) -> Json {
     header.put(Object::new().with("schema", SCHEMA)).into()
 }
@@ -190,7 +189,7 @@ fn is_bounded(share: &Share) -> Result<(), WireError> {
     }
 }
 
-/// Stores the linker that makes neutral links of an executable, or the reason why there are none.
+/// Stores the linker that makes neutral links of an executable, or the reason why they are missing.
 impl Fields for NeutralLinks {
     fn put(&self, object: Object) -> Object {
         let object = object.with("executable", &self.executable);

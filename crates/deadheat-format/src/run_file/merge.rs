@@ -34,9 +34,8 @@ struct Part {
     without_links: Option<Vec<NeutralLinks>>,
 }
 
-/// Merges the parts of a race into the run file `target`, which must not exist yet. The bytes do
-/// not depend on the order of the files. With `allow_missing`, missing or unfinished parts are left
-/// out.
+/// Merges the parts of a race into the run file `target`, which must not exist yet. The order of
+/// `files` does not matter. With `allow_missing`, leaves out missing and unfinished parts.
 ///
 /// Errors name the file that does not match the others, and the difference.
 pub fn merge_parts(
@@ -120,7 +119,7 @@ pub fn merge_parts(
     fs::rename(&whole, target).map_err(cannot_write(target))
 }
 
-/// Returns the first few numbers of parts and how many more there are, followed by "is" or "are".
+/// Formats part numbers as the beginning of a sentence, such as `parts 2, 5 are`.
 fn some_of(parts: &[u32]) -> String {
     const MOST: usize = 12;
     let named: Vec<String> = parts.iter().take(MOST).map(u32::to_string).collect();
@@ -171,12 +170,10 @@ fn part(file: &Path) -> Result<(Part, RunHeader), FormatError> {
     }
 }
 
-/// The facts that all parts of a race have in common.
 struct Terms {
     /// The file from which the common facts were read.
     file: PathBuf,
     version: String,
-    /// The number of the part in `file`, such as 1 of 2.
     shard: Option<Shard>,
     facts: Json,
     programs: Vec<(String, String)>,
@@ -426,7 +423,6 @@ impl Lines {
     }
 }
 
-/// Fails if a part has samples that belong to another part.
 fn refuse_foreign(part: &Part, run: &Run) -> Result<(), FormatError> {
     let shard = part.shard;
     for (samples, benchmark) in run.benchmarks.iter().zip(&run.header.plan.benchmarks) {
@@ -452,7 +448,6 @@ fn refuse_foreign(part: &Part, run: &Run) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Returns the header of the merged run.
 fn merged(parts: &[&Part], target: &Path) -> Result<RunHeader, FormatError> {
     let Some(first) = parts.first() else {
         return Err(FormatError::whole(target, "no part is finished"));

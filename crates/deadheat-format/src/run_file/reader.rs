@@ -75,7 +75,6 @@ pub fn read_run_from(reader: impl BufRead, name: impl AsRef<Path>) -> Result<Run
     Ok(scan(reader, name.as_ref())?.run)
 }
 
-/// A run and the length of the valid part of its file.
 pub(super) struct Scan {
     pub(super) run: Run,
     /// Length in bytes up to the end of the last line that could be read.
@@ -93,8 +92,8 @@ pub(super) fn scan(mut reader: impl BufRead, name: &Path) -> Result<Scan, Format
     }
     let mut unterminated = !line.ends_with(b"\n");
     let mut reading = Reading::begin(name, &line)?;
-    // Garbage is allowed only in the last line, and a line is known to be the last only when
-    // nothing follows.
+    // Garbage is allowed only in the last line, so the error is returned only if another line
+    // follows.
     let mut garbage = None;
     loop {
         // Most lines are whole in the buffer and need no copy. A read error occurs again in
@@ -134,13 +133,11 @@ pub(super) fn scan(mut reader: impl BufRead, name: &Path) -> Result<Scan, Format
     })
 }
 
-/// Reads the next line into `line` and returns its length in bytes; 0 at the end.
 pub(super) fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<u64> {
     line.clear();
     Ok(read_line(reader, line)? as u64)
 }
 
-/// The reason why a line was refused.
 pub(super) enum Refusal {
     /// The line is not a JSON object, perhaps because the process was killed.
     Garbage(String),
@@ -199,14 +196,13 @@ fn foreign(file: &Path, found: &str) -> FormatError {
     )
 }
 
-/// The run as far as it was read.
 pub(super) struct Reading<'a> {
     name: &'a Path,
     /// Number of the last line read, from 1.
     line: u64,
     pub(super) run: Run,
-    /// The line of each placement, by benchmark and replicate, to refuse duplicates. A resumed run
-    /// places its current replicate again, because workers and links do not outlive a run.
+    /// Line number of each placement, by benchmark and replicate, to refuse duplicates. A resumed
+    /// run places its current replicate again, because workers and links do not outlive a run.
     placed_on: HashMap<(usize, u32), u64>,
     /// A buffer that is reused for every block: the last block read, or what was decoded of a line
     /// before it turned out not to be a block.
@@ -240,8 +236,7 @@ impl Widths {
 }
 
 impl<'a> Reading<'a> {
-    /// Reads the header, `first`, which is the first line of a file, and returns the state for
-    /// reading the other lines.
+    /// Reads the header from `first`, the first line of a file.
     pub(super) fn begin(name: &'a Path, first: &[u8]) -> Result<Self, FormatError> {
         let json = read_header_line(name, first)?;
         let header = RunHeader::from_json(&json).map_err(|error| {
@@ -282,7 +277,6 @@ impl<'a> Reading<'a> {
         Ok(Some(len))
     }
 
-    /// Reads any line.
     pub(super) fn take(&mut self, line: &[u8]) -> Result<(), Refusal> {
         if self.take_compact(line).map_err(Refusal::Error)?.is_some() {
             return Ok(());
@@ -371,7 +365,6 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Fails if the plan does not have this benchmark; `what` names the kind of line in the error.
     fn check_benchmark(&self, index: usize, what: &str) -> Result<(), FormatError> {
         let known = self.run.header.plan.benchmarks.len();
         if index < known {
@@ -423,12 +416,11 @@ impl<'a> Reading<'a> {
         Ok(())
     }
 
-    /// Counts blocks: `launched` processes, the last of which ended at `elapsed_ns`. The samples
-    /// may be read later.
+    /// Adds the launches of some blocks, the last of which ended at `elapsed_ns`.
     pub(super) fn count(&mut self, launched: u64, elapsed_ns: u64) {
         self.launches += launched;
         self.run.elapsed_ns = self.run.elapsed_ns.max(elapsed_ns);
-        // Blocks after an end line show that the run was continued.
+        // If blocks follow an end line, the run was continued.
         self.run.end = None;
     }
 

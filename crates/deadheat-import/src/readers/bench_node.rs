@@ -67,7 +67,6 @@ fn of_one_value(name: &str, value: Result<(Metric, f64), String>) -> ResultBench
 /// Number of columns after the name; the first of them is `ops/sec` or `total time`.
 const COLUMNS: usize = 5;
 
-/// Returns true for the first line of the CSV.
 pub(super) fn is_table(line: &[u8]) -> bool {
     [
         "name,ops/sec,samples,plugins,min,max",

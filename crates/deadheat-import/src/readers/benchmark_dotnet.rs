@@ -16,7 +16,6 @@ use deadheat_format::FileProblem;
 
 pub(super) use table::{is_table, read_table};
 
-/// The error for a method without any time.
 const NOTHING_MEASURED: &str = "BenchmarkDotNet has no measurement for it";
 
 /// Reads a full or brief report of BenchmarkDotNet. Each launch is a process.
@@ -249,7 +248,6 @@ impl Case {
     }
 }
 
-/// Returns the identity of a class and method.
 fn of_method(class: Option<&str>, method: &str) -> Identity {
     Identity::new(match class {
         Some(class) => format!("{class}.{method}"),
@@ -267,7 +265,6 @@ fn with_parameters(mut identity: Identity, parameters: &str) -> Identity {
     identity
 }
 
-/// Adds the job to an identity, if it is known.
 fn with_job(identity: Identity, job: Option<&str>) -> Identity {
     let Some(job) = job else { return identity };
     let shown = if is_a_way_to_run(job) {

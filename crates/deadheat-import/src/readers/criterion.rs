@@ -102,7 +102,6 @@ struct Set {
 }
 
 impl Set {
-    /// Reads the files of the set, as far as they exist.
     fn read(&self) -> Result<(Id, ResultBenchmark), FormatError> {
         let text = |name: &str| {
             let file = self.folder.join(name);
@@ -128,7 +127,6 @@ impl Set {
     }
 }
 
-/// Returns the unit of a set's values, from the first row of `raw.csv`.
 fn unit_of(raw: &[u8]) -> Option<String> {
     let mut reader = csv::Reader::from_reader(FewCells::new(raw, b',').ok()?);
     let column = reader.headers().ok()?.iter().position(|it| it == "unit")?;
@@ -169,7 +167,6 @@ impl Set {
     }
 }
 
-/// The sets below a folder.
 #[derive(Default)]
 struct Found {
     sets: Vec<Set>,
@@ -184,7 +181,7 @@ impl Found {
     /// `report` and `change` have none.
     fn below(folder: &Path) -> Result<Found, FormatError> {
         let mut found = Found::default();
-        // For a path such as `.`, the name of the folder itself counts.
+        // A path such as `.` does not contain the name of the folder.
         let name = match folder.file_name() {
             Some(name) => Some(name.to_owned()),
             None => fs::canonicalize(folder)

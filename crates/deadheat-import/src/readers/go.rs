@@ -128,7 +128,6 @@ struct Group {
     sections: Vec<usize>,
     columns: Vec<Column>,
     by_unit: HashMap<String, usize>,
-    /// The number of failed or skipped benchmarks before the first result.
     faults_before: usize,
 }
 
@@ -139,7 +138,6 @@ struct Column {
     values: Vec<f64>,
 }
 
-/// A benchmark that failed or was skipped.
 struct Fault {
     name: String,
     config: Rc<Config>,
@@ -422,7 +420,6 @@ impl Reader {
     }
 }
 
-/// The package of a benchmark, if it is known.
 type Package = Option<Rc<str>>;
 
 fn package(config: &Config) -> Package {
@@ -537,14 +534,13 @@ impl Fault {
     }
 }
 
-/// Returns the 8 of `Sort/n=3-8`, the number of threads that may run at once.
+/// Returns the number of threads that may run at once, such as 8 for `Sort/n=3-8`.
 fn threads(name: &str) -> Option<u32> {
     let (_, digits) = name.rsplit_once('-')?;
     let digits = digits.bytes().all(|b| b.is_ascii_digit()).then_some(digits);
     digits?.parse().ok()
 }
 
-/// Returns the name without the number of threads at its end.
 fn without_threads(name: &str) -> &str {
     let threads = threads(name).and_then(|_| name.rsplit_once('-'));
     threads.map_or(name, |(name, _)| name)
@@ -565,7 +561,6 @@ fn indented(line: &str) -> Option<&str> {
     logged.then_some(said)
 }
 
-/// The kind of a line.
 #[derive(Debug, PartialEq)]
 enum Line<'a> {
     /// A result; the name is without `Benchmark`.
@@ -584,7 +579,6 @@ enum Line<'a> {
     Other,
 }
 
-/// The numbers of a result.
 #[derive(Debug, PartialEq)]
 struct Numbers<'a> {
     iterations: u64,
@@ -599,7 +593,6 @@ impl Numbers<'_> {
     }
 }
 
-/// Values with their units.
 type Values<'a> = Vec<(f64, &'a str)>;
 
 fn parse(line: &str) -> Line<'_> {

@@ -66,7 +66,6 @@ struct Families {
     benchmarks: Vec<Family>,
     /// Index of a benchmark by name and registration.
     by_key: HashMap<String, usize>,
-    /// The key of the last row; the buffer is reused.
     key: String,
     /// Index of the last row's benchmark, because repetitions usually follow each other.
     last: usize,
@@ -76,7 +75,6 @@ struct Families {
     broken: bool,
 }
 
-/// A benchmark to which rows are still added.
 struct Family {
     registered: (Option<u64>, Option<u64>),
     benchmark: ResultBenchmark,
@@ -164,7 +162,8 @@ impl Families {
             return self.last;
         }
         self.key.clear();
-        // The key is unambiguous, because nothing after its last two zeros contains a zero.
+        // The key is unambiguous even if the name contains NUL bytes, because the numbers after its
+        // last two NUL bytes contain none.
         self.key.push_str(name);
         for number in [registered.0, registered.1] {
             self.key.push('\0');
@@ -232,7 +231,6 @@ impl Family {
     }
 }
 
-/// Returns the metric of a counter, with its better direction if it is known.
 fn counter(name: String) -> Metric {
     let (unit, better) = match name.as_str() {
         "allocs_per_iter" => return Metric::Allocations,
@@ -341,9 +339,9 @@ fn read_whole(text: &[u8]) -> Result<Results, FileProblem> {
 }
 
 /// The names of all rows of a file of a release before 1.5, whose rows do not say whether they are
-/// aggregates. A row is one if its name ends in `_BigO` or `_RMS`. A row whose name ends in `_mean`,
-/// `_median`, `_stddev` or `_cv` is one if the file also has a row with the name without this
-/// ending, or rows with both `_mean` and `_stddev` after that name.
+/// aggregates. A row is an aggregate if its name ends in `_BigO` or `_RMS`. A row whose name ends
+/// in `_mean`, `_median`, `_stddev` or `_cv` is an aggregate if the file also has a row with the
+/// name without this ending, or rows with both `_mean` and `_stddev` after that name.
 struct OldSummaries {
     names: HashSet<String>,
 }

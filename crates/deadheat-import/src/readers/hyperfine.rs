@@ -129,7 +129,6 @@ struct WireMedian {
     median: Number,
 }
 
-/// The latest supported schema.
 const SCHEMA: u64 = 2;
 
 /// Reads all commands. Each launch is a process.
@@ -160,7 +159,6 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     Ok(results)
 }
 
-/// Returns a benchmark for a command, without its launches.
 fn named(result: &WireResult) -> ResultBenchmark {
     let parameters = parameters(result);
     let mut identity = Identity::new(name(result));
@@ -175,7 +173,6 @@ fn named(result: &WireResult) -> ResultBenchmark {
     }
 }
 
-/// Reads the launches of a command, or their summary.
 fn fill(
     read: &mut ResultBenchmark,
     result: &WireResult,
@@ -370,7 +367,6 @@ mod tests {
         read_text(&text).map(|mut results| results.benchmarks.remove(0))
     }
 
-    /// Returns the reason why the command failed.
     fn failure(fields: &str) -> String {
         match one(fields).unwrap().state {
             ResultState::Failed(why) => why,

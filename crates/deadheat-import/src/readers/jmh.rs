@@ -224,8 +224,8 @@ impl Entry {
 }
 
 impl Secondary {
-    /// Returns true if the metric has a value for each iteration of the primary metric. Occasional
-    /// events, such as pauses, do not.
+    /// Returns true if the metric has a value for each iteration of the primary metric. Metrics of
+    /// occasional events, such as pauses, do not.
     fn has_shape_of(&self, forks: &[Vec<Number>]) -> bool {
         let own = self.raw_data.iter().map(Vec::len);
         own.eq(forks.iter().map(Vec::len))
@@ -302,7 +302,6 @@ fn short(full: &str) -> &str {
     dots.nth(1).map_or(full, |at| &full[at..])
 }
 
-/// Returns the nanoseconds in one of JMH's units of time.
 fn nanoseconds(unit: &str) -> Option<f64> {
     Some(match unit {
         "ns" => 1.0,

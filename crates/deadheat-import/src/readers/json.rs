@@ -15,7 +15,7 @@ use super::rows::failed;
 use deadheat_format::limits::Allowance;
 use deadheat_format::{FileProblem, FormatError};
 
-/// A number; `None` for a word that programs write instead of one: `NaN`, `Infinity` or `null`.
+/// A number, or `None` for a word that programs write in its place: `NaN`, `Infinity` or `null`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Number(pub(super) Option<f64>);
 
@@ -70,7 +70,7 @@ impl Number {
     ) -> Result<f64, FileProblem> {
         let problem = match self.0.map(|value| value * factor) {
             Some(value) if value.is_finite() && value >= 0.0 => return Ok(value),
-            // The number as in the file, without the factor.
+            // The message shows the number as in the file, without the factor.
             Some(value) if value < 0.0 => {
                 format!("{} is negative", self.0.unwrap_or(value))
             }
@@ -108,11 +108,7 @@ pub(super) fn from_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, FileProbl
     Err(with_place(&legal, &error))
 }
 
-/// Reads JSON into `T`, whose list `key` has one entry `E` per benchmark; if `key` is empty, the
-/// whole text is the list. Entries that are not an `E` are removed and returned with their
-/// problems.
-///
-/// Fails if no entry is an `E`, because then the file is not what it seemed to be.
+/// Fails if no entry is an `E`, because the file then has another format.
 pub(super) fn from_json_entries<T: DeserializeOwned, E: DeserializeOwned>(
     text: &[u8],
     key: &str,
@@ -177,14 +173,12 @@ pub(super) fn inner_entry<E: DeserializeOwned>(
     })
 }
 
-/// Converts a value to the text of a parameter.
 pub(super) fn text_of(value: &Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// An entry of a list that could not be read.
 #[derive(Debug)]
 pub(super) struct BrokenEntry {
     entry: Value,
@@ -268,8 +262,8 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
-/// Returns the problem with the first value of a text, and true if the text ends within that value;
-/// `None` if the value is complete.
+/// Returns the problem with the first value of a text, and true if the text ends before this value
+/// is complete. Returns `None` if the value is valid or the text is blank.
 pub(super) fn broken(text: &[u8]) -> Option<(FileProblem, bool)> {
     let mut values = serde_json::Deserializer::from_slice(text).into_iter::<de::IgnoredAny>();
     let error = values.next()?.err()?;
@@ -384,7 +378,6 @@ fn in_words(problem: &str) -> String {
     .to_owned()
 }
 
-/// Returns the name of the expected type in words.
 fn type_in_words(expected: &str) -> &str {
     match expected.split(' ').next().unwrap_or_default() {
         "struct" | "map" => "an object",
@@ -440,7 +433,6 @@ fn way_to(text: &[u8], line: usize, column: usize) -> Vec<Step<'_>> {
     way
 }
 
-/// Formats a path as in `benchmarks[3].name`.
 fn written_out(way: &[Step]) -> String {
     let mut path = String::new();
     for step in way {
@@ -516,7 +508,6 @@ pub(super) fn end_of_string(text: &[u8], at: usize) -> usize {
     text.len()
 }
 
-/// The error text for a file with more text after its JSON.
 const MORE_BEHIND: &str = "there is more text after the end of the JSON";
 
 /// Returns true if the error is that more text follows the JSON.

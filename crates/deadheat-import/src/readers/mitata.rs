@@ -111,7 +111,6 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
 }
 
 impl WireRun {
-    /// Returns a benchmark for the run, with this name and its arguments.
     fn named(&self, name: String) -> ResultBenchmark {
         let mut identity = Identity::new(name);
         for (key, value) in &self.args {

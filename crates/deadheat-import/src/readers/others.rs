@@ -5,11 +5,9 @@ use deadheat_model::HELP;
 
 use super::json::contains;
 
-/// An unsupported kind of file.
 struct Unread {
     /// Texts that every file of this kind contains.
     signs: &'static [&'static str],
-    /// A description of this kind of file, for the error message.
     kind: &'static str,
     /// Advice that names the file to give to deadheat instead.
     instead: &'static str,

@@ -155,7 +155,6 @@ impl<'a> Nearest<'a> {
     }
 }
 
-/// Returns true for a supported version of the format.
 fn is_known(version: &Value) -> bool {
     version.as_str() == Some("1.0") || matches!(version.as_u64(), Some(5 | 6))
 }
@@ -217,7 +216,6 @@ mod tests {
         read(text.as_bytes()).map_err(|problem| problem.of("a.json").to_string())
     }
 
-    /// Returns the reason why the first benchmark failed.
     fn failure(text: &str) -> String {
         match read_text(text).unwrap().benchmarks.remove(0).state {
             ResultState::Failed(why) => why,
@@ -259,7 +257,6 @@ mod tests {
         }
     }
 
-    /// Returns a suite with one benchmark, which has one run with these values and this metadata.
     fn suite(values: &str, metadata: &str) -> String {
         format!(
             r#"{{"version":"1.0","benchmarks":[{{"metadata":{{"name":"a"{metadata}}},

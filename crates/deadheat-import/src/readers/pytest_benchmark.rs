@@ -76,7 +76,6 @@ pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     Ok(results)
 }
 
-/// Returns the times of the rounds, or their summary.
 fn rounds(benchmark: &WireBenchmark) -> Result<(Rows, ResultState), FileProblem> {
     let metric = metric(&benchmark.options);
     let mut rows = Rows::default();
@@ -174,7 +173,6 @@ mod tests {
         read(text.as_bytes()).map_err(|problem| problem.of("a.json").to_string())
     }
 
-    /// Returns the reason why the first benchmark failed.
     fn failure(text: &str) -> String {
         match read_text(text).unwrap().benchmarks.remove(0).state {
             ResultState::Failed(why) => why,

@@ -9,12 +9,10 @@ use deadheat_format::limits::{Allowance, FewCells};
 use deadheat_model::Metric;
 use serde_json::Value;
 
-/// Formats the name of a tool, with its version if it is known.
 pub(super) fn tool(name: &str, version: Option<impl Display>) -> String {
     version.map_or(name.to_owned(), |version| format!("{name} {version}"))
 }
 
-/// Returns a failed benchmark with this reason.
 pub(super) fn failed(name: &str, why: String) -> ResultBenchmark {
     ResultBenchmark {
         name: name.to_owned(),
@@ -35,7 +33,6 @@ pub(super) fn fail_unless(
     }
 }
 
-/// Returns the problem for a row of a CSV file that the parser refuses.
 pub(super) fn broken_row(error: csv::Error) -> FileProblem {
     let line = error.position().map_or(1, csv::Position::line);
     match error.into_kind() {
@@ -94,7 +91,8 @@ pub(super) struct Rows {
     columns: Vec<(Metric, Vec<f64>)>,
     /// Index of each metric's column; empty if there are few columns.
     places: HashMap<Metric, usize>,
-    /// The column after the last one set, because most rows have the same order as the first.
+    /// The column after the last column that was set. The next value usually belongs there, because
+    /// most rows have the same order as the first.
     next: usize,
     processes: Vec<u32>,
 }
@@ -111,7 +109,6 @@ impl Rows {
         rows
     }
 
-    /// Begins a row of this process.
     pub(super) fn begin(&mut self, process: u32) {
         self.processes.push(process);
         self.next = 0;

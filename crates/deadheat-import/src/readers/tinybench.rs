@@ -137,7 +137,6 @@ struct Row {
     remarks: Text,
 }
 
-/// Reads a table. Each row is a summary.
 pub(super) fn read_table(text: &[u8]) -> Result<Results, FileProblem> {
     let (table, broken) = from_json_entries::<Vec<Option<Row>>, Option<Row>>(text, "")?;
     let mut results = Results::new("", "tinybench");

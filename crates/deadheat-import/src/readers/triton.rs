@@ -31,7 +31,6 @@ const RATES: [(&str, Unit, f64); 9] = [
     ("TB/s", Unit::GigabytesPerSecond, 1e3),
 ];
 
-/// Returns true if this is the first line of such a table.
 pub(super) fn is_table(line: &[u8]) -> bool {
     let line = String::from_utf8_lossy(line);
     let columns: Vec<&str> = line.trim_end().split(',').collect();
@@ -62,7 +61,7 @@ fn without_zeros(number: &str) -> &str {
     }
 }
 
-/// Reads the table. Each cell is a benchmark with one value, because the file has no samples.
+/// Reads the table. Each cell becomes a benchmark with one value, because the file has no samples.
 pub(super) fn read(text: &[u8]) -> Result<Results, FileProblem> {
     let mut reader = ReaderBuilder::new()
         .flexible(true)

@@ -119,7 +119,6 @@ pub(super) fn read_report(text: &[u8]) -> Result<Results, FileProblem> {
     Ok(reading.results)
 }
 
-/// The benchmarks of a file and the memory for their names.
 struct Reading {
     results: Results,
     names: NamesInGroups,
@@ -184,7 +183,6 @@ fn depth_that_tells_apart(paths: &[&str]) -> usize {
         .unwrap_or(MOST_COMPONENTS)
 }
 
-/// Returns the last components of a path.
 fn end_of_path(path: &str, components: usize) -> &str {
     let mut separators = path.rmatch_indices('/').map(|(at, _)| at + 1);
     separators

@@ -1,5 +1,5 @@
-//! Finds the recordings in files of saved results: one file may hold several, several files may be
-//! copies of one, and benchmarks must have the same names on all sides.
+//! Finds the recordings in files of saved results. A file may hold several recordings, and several
+//! files may be copies of one recording. Also gives benchmarks the same names on all sides.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,8 +14,8 @@ const CRITERION: &str = "criterion";
 /// that its files are not split.
 const ENOUGH_FILES: usize = 6;
 
-/// Returns the recordings in the files of a side. A file to which several runs were appended is
-/// split. Of copies of a recording only the first is kept; it lists the others.
+/// Returns the recordings in the files of a side. Splits a file to which several runs were
+/// appended. Keeps only the first of several copies of a recording, with the paths of the others.
 pub fn tell_recordings_apart(files: Vec<Results>) -> Vec<Results> {
     let apart = files.len() < ENOUGH_FILES;
     let recordings = files.into_iter().flat_map(|file| match apart {
@@ -68,7 +68,6 @@ mod tests {
     use super::*;
     use deadheat_model::Metric;
 
-    /// Returns a file with one benchmark that has one value per process.
     fn file(source: &str, values: &[f64]) -> Results {
         let mut results = Results::new(source, "x");
         results.push(ResultBenchmark {

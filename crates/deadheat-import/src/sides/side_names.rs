@@ -157,7 +157,6 @@ fn end(path: &str, depth: usize) -> String {
 mod tests {
     use super::*;
 
-    /// Returns the names of sides; each text lists the paths of a side, one per line.
     fn named(sides: &[&str]) -> Vec<String> {
         let words = |line: &&str| line.split_whitespace().map(str::to_owned).collect();
         let sides: Vec<Vec<String>> = sides.iter().map(words).collect();

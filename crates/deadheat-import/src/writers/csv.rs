@@ -121,7 +121,6 @@ fn write_rows(run: &Run, out: impl Write, others: &[&Metric], cells: TextCells) 
     table.writer.flush()
 }
 
-/// Writes a table cell by cell.
 struct Table<W: Write> {
     writer: Writer<W>,
     number: Vec<u8>,

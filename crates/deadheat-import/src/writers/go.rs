@@ -26,11 +26,9 @@ pub fn write_go(run: &Run, mut out: impl Write, name: impl AsRef<Path>) -> Resul
         .map_err(cannot_write(name.as_ref()))
 }
 
-/// A benchmark in the form in which it is written.
 struct Raced {
     index: usize,
     name: String,
-    /// The metrics and the names of their units.
     units: Vec<(Metric, String)>,
     contenders: Vec<String>,
 }
@@ -97,7 +95,6 @@ fn raced(run: &Run) -> Vec<Raced> {
         .collect()
 }
 
-/// Writes the samples of one contender, in the order in which they were taken.
 fn samples(out: &mut Vec<u8>, run: &Run, raced: &Raced, contender: usize) {
     let samples = samples_by_themselves(run, raced.index);
     let columns: Vec<(&[f64], &Metric, &str)> = raced

@@ -86,7 +86,6 @@ fn outcome(command: &str, benchmark: &Benchmark, own: &OwnSamples<'_>) -> Option
     Some(outcome)
 }
 
-/// The samples of one contender.
 struct OwnSamples<'a> {
     samples: &'a Samples,
     contender: ContenderId,

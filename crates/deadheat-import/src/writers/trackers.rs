@@ -108,7 +108,6 @@ fn iso_date(seconds: u64) -> String {
     format!("{day}T{hour:02}:{minute:02}:{second:02}+00:00")
 }
 
-/// Returns true if every benchmark has CPU times.
 fn has_cpu_time(run: &Run) -> bool {
     let both = [Metric::User, Metric::System];
     (0..run.header.plan.benchmarks.len()).all(|benchmark| {
@@ -117,7 +116,6 @@ fn has_cpu_time(run: &Run) -> bool {
     })
 }
 
-/// Calls `take` with each row.
 fn rows(
     run: &Run,
     side: GoogleSide,
@@ -166,7 +164,6 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Returns the row of a failed benchmark, with the error message and no measurements.
     fn failed(&self, message: &str) -> Object {
         let row = self.row(&self.name, "iteration", 1, Some(0));
         let row = row
@@ -198,7 +195,6 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// Returns a row with the fields at the beginning of all rows.
     fn row(&self, name: &str, run_type: &str, repetitions: usize, at: Option<usize>) -> Object {
         Object::new()
             .with("name", name)
@@ -214,7 +210,6 @@ impl Source<'_> {
             .with("threads", threads(self.benchmark, self.contender))
     }
 
-    /// Adds the fields at the end of all rows.
     fn timed(
         &self,
         row: Object,
@@ -277,7 +272,6 @@ struct Repetition {
     times: (f64, f64),
 }
 
-/// Returns all samples of a contender.
 fn repetitions(samples: &Samples, contender: ContenderId) -> Vec<Repetition> {
     let column = |metric: &Metric| samples.column(metric);
     let Some(wall) = column(&Metric::Wall) else {

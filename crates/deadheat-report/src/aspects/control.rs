@@ -21,7 +21,6 @@ pub fn noise_floor(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     ))
 }
 
-/// Returns the JSON of the control: its estimate, and whether it differs from the baseline.
 pub(super) fn to_json(control: &Control) -> Object {
     estimate_json(Object::new(), &control.estimate).with("separated", control.separated)
 }

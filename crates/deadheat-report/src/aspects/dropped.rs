@@ -14,10 +14,8 @@ pub(super) fn sentence(comparison: &Comparison, glyphs: Glyphs) -> Option<String
     Some(dropped(left_out.blocks, cause, &change))
 }
 
-/// The usual reason for excluding blocks, in words.
 pub(crate) const DISTURBED: &str = "disturbed by other work on the machine";
 
-/// Returns the reason why blocks of this comparison are excluded.
 pub(crate) fn cause_of_dropping(comparison: &Comparison) -> &'static str {
     let cause = |warning: &Warning| match warning {
         Warning::CutShort { .. } => Some("cut short by the harness"),
@@ -28,7 +26,6 @@ pub(crate) fn cause_of_dropping(comparison: &Comparison) -> &'static str {
     causes.next().unwrap_or(DISTURBED)
 }
 
-/// Formats the number of excluded blocks, the reason, and the change that includes these blocks.
 pub(crate) fn dropped(blocks: usize, cause: &str, change: &str) -> String {
     format!(
         "{} left out ({cause}); with {}, the change is {change}",

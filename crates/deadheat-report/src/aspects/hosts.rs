@@ -13,7 +13,6 @@ use crate::json_parts::{all, ends, estimated, some};
 use crate::names::{enumerated, gathered, shown, some_of};
 use crate::units::{bytes, counted, effect, range, spread, two_digits};
 
-/// Maximum width, in columns, of the name of a processor model.
 const CPU: usize = 40;
 
 /// Returns sentences about the hosts that the verdict covers, the differences between the hosts,
@@ -30,8 +29,8 @@ pub(crate) fn sentences(comparison: &Comparison, glyphs: Glyphs) -> Vec<String> 
     said
 }
 
-/// Returns sentences about the hosts that all verdicts of a suite cover. The hosts are those of the
-/// benchmark that was raced on the fewest hosts.
+/// Returns sentences about the hosts that all verdicts of a suite cover, which are the hosts of the
+/// benchmark with the fewest hosts.
 pub(crate) fn of_suite(comparisons: &[Comparison]) -> Vec<String> {
     let across = comparisons
         .iter()
@@ -57,7 +56,7 @@ pub(crate) fn of_suite(comparisons: &[Comparison]) -> Vec<String> {
     said
 }
 
-/// Returns the first clause, which says what hosts the verdict covers; `begins` is its beginning.
+/// Returns the clause on the hosts that the verdict covers; `begins` is its first words.
 fn scope(across: &AcrossHosts, begins: &str) -> String {
     let count = across.kept().count();
     match (across.like_these, count) {
@@ -158,7 +157,6 @@ fn kinds_apart(kinds: &[HostKind], glyphs: Glyphs) -> Option<String> {
     ))
 }
 
-/// Maximum number of parts of a race that a sentence lists.
 const PARTS: usize = 12;
 
 /// Returns the name of a host: the numbers of the parts of the race that it ran, and its processor
@@ -214,7 +212,6 @@ fn plain_number(value: f64) -> String {
     }
 }
 
-/// Maximum number of sentences about the disturbances of hosts.
 const SENTENCES: usize = 8;
 
 /// Returns sentences about the limits and disturbances of the hosts. Hosts with the same limits and
@@ -247,10 +244,8 @@ pub(crate) fn found(comparison: &Comparison, glyphs: Glyphs) -> Vec<String> {
     said
 }
 
-/// The head of the column with the change that each host measured for its control.
 pub(crate) const CONTROL: &str = "control";
 
-/// Returns true if any host has an estimate for its control.
 pub(crate) fn has_controls(across: &AcrossHosts) -> bool {
     across.hosts.iter().any(|host| host.control.is_some())
 }
@@ -292,7 +287,6 @@ pub(crate) fn table<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Table
     Some(table)
 }
 
-/// Returns the JSON of the hosts that raced, and of the differences between them.
 pub(super) fn to_json(across: &AcrossHosts) -> Object {
     let parts = |parts: &[u32]| parts.iter().map(|part| Json::from(*part)).collect::<Json>();
     let host = |host: &HostRow| {

@@ -12,13 +12,10 @@ use crate::names::{shown, some_of, texts};
 use crate::sentences::Source;
 use crate::units::{counted, estimated, share, spread};
 
-/// Maximum number of names or seeds that a sentence lists.
 const NAMED: usize = 4;
 
-/// Maximum width, in columns, of a message from a linker.
 const REASON: usize = 200;
 
-/// The kind of links on which a comparison was raced: neutral links, or the user's own links.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Links {
     Neutral,
@@ -140,7 +137,6 @@ pub(crate) fn fixed_briefly(
     )
 }
 
-/// Returns advice on how to race on neutral links.
 fn linking(source: Source) -> &'static str {
     match source {
         Source::Functions => "run cargo deadheat instead of cargo bench",
@@ -255,7 +251,6 @@ fn placement_alone(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     }
 }
 
-/// Returns the JSON of the estimate on the user's own link.
 pub(super) fn own_link_json(own: &Estimate) -> Object {
     json_parts::estimated(Object::new(), own)
         .with("replicates", own.replicates)

@@ -77,7 +77,6 @@ pub(crate) fn of_suite(comparisons: &[Comparison]) -> Option<String> {
     }
 }
 
-/// Returns the warning that the change in turns differs from the change side by side.
 pub(crate) fn turns_apart(apart: f64) -> String {
     let way = if apart < 0.0 { "lower" } else { "higher" };
     let points = (apart * 100.0).abs().min(999_999.0);
@@ -104,7 +103,6 @@ fn wall(comparison: &Comparison) -> Option<&MetricComparison> {
     rows.find(|row| row.metric == Metric::Wall)
 }
 
-/// Returns the JSON of the facts about a race side by side that its estimate does not contain.
 pub(super) fn to_json(raced: &RacedSideBySide) -> Object {
     Object::new()
         .with("alone", raced.alone)

@@ -58,8 +58,6 @@ fn moves_the_answer(comparison: &Comparison) -> bool {
         })
 }
 
-/// Returns the JSON of the scheduling delay, with the estimate that includes the delay if it was
-/// excluded.
 pub(super) fn to_json(waiting: &WaitingShare) -> Object {
     let object = Object::new()
         .with("baseline", waiting.baseline)

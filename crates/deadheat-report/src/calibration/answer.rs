@@ -73,7 +73,6 @@ fn answer<'a>(
     blocks
 }
 
-/// Returns the block on whether verdicts can be trusted, and the sizes of changes that races find.
 fn verdict<'a>(calibration: &Calibration, glyphs: Glyphs) -> Block<'a> {
     let (belief, sentence) = belief(calibration);
     let verdict = match belief {
@@ -91,7 +90,6 @@ fn verdict<'a>(calibration: &Calibration, glyphs: Glyphs) -> Block<'a> {
     Block::verdict((mark, tone), sentence, sizes(calibration))
 }
 
-/// Returns the date, the number of races, the elapsed time, the seed and the version of deadheat.
 fn heading(calibration: &Calibration, glyphs: Glyphs) -> String {
     let when = match calibration.started_at {
         Some(seconds) => format!(" of {}", Day::of_unix_seconds(seconds)),
@@ -111,7 +109,6 @@ fn heading(calibration: &Calibration, glyphs: Glyphs) -> String {
     )
 }
 
-/// Describes the machine in one line.
 fn machine(calibration: &Calibration, glyphs: Glyphs) -> String {
     let machine = &calibration.machine;
     let shown = |text: &String| shown(text, 120, glyphs);
@@ -140,7 +137,6 @@ const REASON: usize = 400;
 /// reliably.
 const FOUND: f64 = 0.8;
 
-/// The conclusion on whether verdicts on this machine can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Belief {
     /// Verdicts can be trusted: the calibration confirms all promises.
@@ -251,7 +247,6 @@ fn calls(one: &CalibratedKind) -> String {
     )
 }
 
-/// Describes a broken promise: the promised and the measured rate.
 fn breach(one: &CalibratedKind, alpha: f64) -> String {
     let Share { hits, of, low, .. } = one.false_calls;
     let name = kind(one.kind);
@@ -305,7 +300,6 @@ pub(super) fn sizes(calibration: &Calibration) -> Vec<String> {
     raced(calibration).iter().filter_map(size).collect()
 }
 
-/// Returns notes about the calibration, such as its age, missing races and wide bounds.
 pub(super) fn doubts(
     calibration: &Calibration,
     outdated: &[&'static str],
@@ -386,7 +380,6 @@ fn cut_off(calibration: &Calibration) -> String {
     each.collect::<Vec<String>>().join(", ")
 }
 
-/// Returns a sentence about the end of the calibration, unless all races finished.
 fn ending(calibration: &Calibration) -> Option<String> {
     let raced: u64 = calibration.kinds.iter().map(|one| one.false_calls.of).sum();
     let planned: u64 = calibration.kinds.iter().map(|one| one.planned).sum();

@@ -36,7 +36,6 @@ fn table<'a>(
     blocks
 }
 
-/// Returns all tables that have at least one row.
 pub(super) fn tables<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block<'a>> {
     [
         same(calibration),
@@ -47,7 +46,6 @@ pub(super) fn tables<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block
     .concat()
 }
 
-/// Returns the kinds of races of which at least one ran.
 fn raced(calibration: &Calibration) -> impl Iterator<Item = &CalibratedKind> {
     calibration.kinds.iter().filter(|one| one.cost.is_some())
 }

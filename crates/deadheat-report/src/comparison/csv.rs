@@ -9,7 +9,6 @@ use super::rows::{RowSubject, Sort, rows};
 use crate::glyphs::Glyphs;
 use crate::units::ends;
 
-/// The heads of the columns; [`to_comparison_csv`] explains them.
 const HEAD: &str = "benchmark,parameters,label,threads,state,message,metric,unit,better,judged,\
     baseline,baseline_median,baseline_mean,baseline_min,baseline_max,baseline_stddev,\
     baseline_samples,candidate,candidate_median,candidate_mean,candidate_min,candidate_max,\
@@ -68,14 +67,12 @@ pub fn to_comparison_csv(
     table.text
 }
 
-/// A CSV table, and the rules for escaping texts in its cells.
 struct Table {
     text: String,
     cells: TextCells,
 }
 
 impl Table {
-    /// Appends the rows of a comparison: the judged metric, then the others.
     fn compared(&mut self, one: &Comparison) {
         let judged = MetricComparison {
             metric: one.terms.metric.clone(),
@@ -134,7 +131,6 @@ impl Table {
         self.line(&line);
     }
 
-    /// Returns the two cells with the name and the parameters of a benchmark.
     fn named(&self, benchmark: &str, parameters: &[(String, String)]) -> Vec<String> {
         let parameters = parameters
             .iter()
@@ -158,7 +154,6 @@ impl Table {
         ]
     }
 
-    /// Appends the row of a benchmark without an answer.
     fn unanswered(
         &mut self,
         (benchmark, parameters): (&str, &[(String, String)]),
@@ -172,7 +167,6 @@ impl Table {
         self.line(&line);
     }
 
-    /// Escapes a text from outside for a cell.
     fn cell(&self, text: Option<&str>) -> String {
         text.map_or_else(String::new, |text| self.cells.cell(text).into_owned())
     }

@@ -70,18 +70,15 @@ impl Default for ComparisonOptions {
     }
 }
 
-/// The subject of a table row: a comparison, or a benchmark without an answer.
 #[derive(Clone, Copy)]
 pub(super) enum RowSubject<'a> {
     /// A candidate and its baseline, or a contender without a candidate.
     Compared(&'a Comparison),
-    /// A benchmark that failed.
     Failed(&'a FailedBenchmark),
     /// A benchmark that is not compared.
     LeftOut(&'a LeftOut),
 }
 
-/// One row of the table.
 pub(super) struct Row<'a> {
     /// The full name of the benchmark, escaped for display.
     pub(super) title: String,
@@ -280,12 +277,10 @@ impl<'a> Labels<'a> {
         self.baseline.as_deref().unwrap_or("baseline")
     }
 
-    /// Returns the labels of the candidates, in the order given.
     pub(super) fn candidates(&self) -> &[String] {
         &self.candidates
     }
 
-    /// Returns the label of the candidate `name`.
     pub(super) fn candidate(&self, name: &str) -> &str {
         self.places
             .get(name)
@@ -302,7 +297,6 @@ impl<'a> Labels<'a> {
     }
 }
 
-/// The data that all tables of a comparison share.
 pub(super) struct Scene<'a> {
     pub(super) analysis: &'a Analysis,
     pub(super) labels: Labels<'a>,
@@ -312,7 +306,6 @@ pub(super) struct Scene<'a> {
 }
 
 impl Scene<'_> {
-    /// Returns true if any benchmark has a candidate.
     pub(super) fn compares(&self) -> bool {
         !self.labels.candidates().is_empty()
     }

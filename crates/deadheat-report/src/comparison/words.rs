@@ -16,13 +16,11 @@ use crate::suite::{self, left_out_cell, tally_with};
 use crate::units::{counted, p_value};
 use crate::warnings::{WarningText, is_information, sentence, warnings_first};
 
-/// Maximum number of names that a sentence lists.
 const NAMED: usize = 10;
 
 /// Maximum width, in columns, of a name in a sentence.
 const NAME: usize = 60;
 
-/// Maximum number of distinct failure messages that are shown.
 const FAILURES: usize = 20;
 
 /// Formats the p-value of a faster or slower verdict. Returns `None` for other verdicts, which are
@@ -47,7 +45,6 @@ pub(super) fn metric_title(metric: &Metric, glyphs: Glyphs) -> String {
     }
 }
 
-/// Returns a clause with the number of benchmarks in a mean.
 pub(super) fn overall_of(overall: &Overall) -> String {
     let benchmarks = overall.benchmarks as u64;
     format!("of {}", counted(benchmarks, "benchmark", "benchmarks"))
@@ -77,7 +74,6 @@ pub(super) fn hidden(rows: usize) -> Option<String> {
     (!rows.starts_with("0 ")).then(|| format!("Only changed rows are shown; {rows} hidden."))
 }
 
-/// Returns a sentence that lists the metrics without a table; `None` if there are none.
 pub(super) fn quiet(metrics: &[(String, usize)], analysis: &Analysis) -> Option<String> {
     let parts: Vec<String> = metrics
         .iter()
@@ -323,7 +319,6 @@ impl Scene<'_> {
         warnings_first(texts, |one| one.information)
     }
 
-    /// Groups the warnings of all comparisons by their code.
     fn kinds(&self, source: Source) -> Vec<Kind> {
         let mut kinds: Vec<Kind> = Vec::new();
         let mut kind_of: HashMap<&'static str, usize> = HashMap::new();

@@ -10,7 +10,6 @@ use crate::glyphs::Glyphs;
 use crate::names::sentence_case;
 use crate::units::{bytes, counted};
 
-/// Returns the facts that the system reports about a topic.
 pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> String {
     match &finding.facts {
         Facts::Clock {
@@ -335,7 +334,6 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
     }
 }
 
-/// Formats an integer with the minus sign of `glyphs`.
 fn whole(value: i32, glyphs: Glyphs) -> String {
     let sign = if value < 0 { glyphs.minus() } else { "" };
     format!("{sign}{}", value.unsigned_abs())
@@ -369,7 +367,6 @@ pub(super) fn effect(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Op
     measured.or_else(|| finding.not_measured.map(|why| not_measured(why).to_owned()))
 }
 
-/// Returns the measured effect of a finding; `None` if nothing was measured.
 fn measured(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<String> {
     let effect = |kind| finding.effect(kind);
     match &finding.facts {

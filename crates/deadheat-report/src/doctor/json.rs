@@ -11,7 +11,6 @@ use super::{describe, headline, option};
 use crate::glyphs::Glyphs;
 use crate::json::{self, all};
 
-/// The name and major version of the schema of [`to_doctor_json`].
 const SCHEMA: &str = "deadheat.doctor/1";
 
 /// Formats the checkup as JSON, indented by two spaces, with a final line break.
@@ -266,7 +265,6 @@ fn advice(checkup: &Checkup) -> Object {
         .with("start_with", start_with(checkup))
 }
 
-/// Formats cores as an argument of `--pin`.
 fn pin(pinning: &Pinning) -> String {
     match pinning {
         Pinning::Inherit => "none".to_owned(),

@@ -8,7 +8,6 @@ use crate::units::{rounded, two_digits};
 /// Shares of the time below this are shown as 0%.
 const LEAST: f64 = 0.000_05;
 
-/// Formats a share of the time in percent.
 pub(super) fn share(share: f64) -> String {
     match share {
         share if share < LEAST => "0%".to_owned(),
@@ -27,7 +26,6 @@ pub(super) fn signed(change: f64, glyphs: Glyphs) -> String {
     format!("{sign}{}", share(change.abs()))
 }
 
-/// Formats a relative change in percent, with its sign.
 pub(super) fn change(change: f64, glyphs: Glyphs) -> String {
     let percent = change.abs() * 100.0;
     match percent {
@@ -39,12 +37,10 @@ pub(super) fn change(change: f64, glyphs: Glyphs) -> String {
     }
 }
 
-/// Formats a count, or a count per second.
 pub(super) fn count(count: f64) -> String {
     rounded(count)
 }
 
-/// Formats nanoseconds in a suitable unit.
 pub(super) fn time(ns: f64, glyphs: Glyphs) -> String {
     let units = [
         (1e9, "s"),
@@ -57,7 +53,6 @@ pub(super) fn time(ns: f64, glyphs: Glyphs) -> String {
     format!("{} {unit}", rounded(ns / size))
 }
 
-/// Formats a frequency given in kHz.
 pub(super) fn frequency(khz: u64) -> String {
     match khz {
         khz if khz >= 1_000_000 => format!("{:.2} GHz", khz as f64 / 1e6),
@@ -65,7 +60,6 @@ pub(super) fn frequency(khz: u64) -> String {
     }
 }
 
-/// Formats a temperature in whole degrees.
 pub(super) fn degrees(celsius: f64, glyphs: Glyphs) -> String {
     format!("{celsius:.0} {}", glyphs.choose("°C", "C"))
 }

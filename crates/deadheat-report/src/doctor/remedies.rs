@@ -8,11 +8,9 @@ use deadheat_model::doctor::{
 
 use super::numbers::list;
 
-/// A remedy for a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Remedy {
     pub(super) words: String,
-    /// The command to type into a shell.
     pub(super) command: Option<String>,
 }
 
@@ -27,7 +25,6 @@ const SLICE_NS: u32 = 3_000_000;
 /// their own processes.
 const PARANOID_ENOUGH: i32 = 2;
 
-/// Returns the remedy for a finding; `None` if nothing needs a remedy.
 pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
     let words = |words: &str| Remedy {
         words: words.to_owned(),
@@ -43,7 +40,7 @@ pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
     }
     let cores = "/sys/devices/system/cpu";
     match &finding.facts {
-        // The counters of other processors have no such switches.
+        // The remedies below are about the time stamp counter of x86-64.
         Facts::Clock { .. } if !checkup.system.ends_with("x86_64") => None,
         Facts::Clock {
             kernel, available, ..

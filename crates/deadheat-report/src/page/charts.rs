@@ -13,12 +13,10 @@ use crate::units::{Precision, counted, effect, ends, interval, quantities, share
 /// The text for browsers without scripts, which show no charts.
 const ALONE: &str = "Charts need a browser that runs the scripts of this page.";
 
-/// One kind of chart.
 struct Chart {
     /// The name of the chart in the scripts.
     kind: &'static str,
     title: &'static str,
-    /// One sentence on how to read the chart.
     reading: &'static str,
     /// Returns the content of the chart in words; `None` if there is nothing to draw.
     words: fn(&Comparison, &Plots) -> Option<String>,
@@ -177,7 +175,6 @@ fn differences(comparison: &Comparison, plots: &Plots) -> Option<String> {
     Some(words + ".")
 }
 
-/// Returns the effect, followed by `separator` and its interval.
 fn shown_with(estimate: &Estimate, separator: &str) -> String {
     let range = estimate.interval.as_ref();
     let found = effect(estimate.effect, range, GLYPHS);
@@ -230,7 +227,6 @@ fn has_quantiles(plots: &Plots) -> bool {
     sides.any(|side| !side.normal_quantiles.is_empty())
 }
 
-/// Returns the number of samples of both sides, and of those outside the bins.
 fn outside(plots: &Plots) -> String {
     of_sides(plots, |side| {
         let all = counted(side.samples(), "sample", "samples");
@@ -241,7 +237,6 @@ fn outside(plots: &Plots) -> String {
     })
 }
 
-/// Returns the median and the quartiles of both sides.
 fn medians(comparison: &Comparison, plots: &Plots) -> String {
     of_sides(plots, |side| {
         let summary = side.box_plot.as_ref()?;
@@ -258,14 +253,12 @@ fn medians(comparison: &Comparison, plots: &Plots) -> String {
     })
 }
 
-/// Returns one sentence with a clause about each side.
 fn of_sides(plots: &Plots, words: impl Fn(&Distribution) -> Option<String>) -> String {
     let sides = ["baseline", "candidate"].iter().zip(plots.sides());
     let words = sides.filter_map(|(name, side)| Some(format!("{name}: {}", words(side)?)));
     format!("{}.", words.collect::<Vec<String>>().join("; "))
 }
 
-/// Returns sentences that explain why charts are missing.
 fn missing(comparison: &Comparison, plots: &Plots) -> Vec<&'static str> {
     let mut sentences = Vec::new();
     if comparison.candidate.is_none() {

@@ -52,7 +52,6 @@ pub(super) fn of(comparison: &Comparison, plots: &Plots, labels: [&str; 2]) -> J
         .into()
 }
 
-/// Returns the effect, followed by the ends of its interval if there is one.
 fn estimate(estimate: &Estimate) -> Json {
     let ends = estimate
         .interval
@@ -181,7 +180,6 @@ fn distribution(side: &Distribution) -> Object {
         .with_some("line", line)
 }
 
-/// Returns the x and y values of points as two columns.
 fn columns(points: &[(f64, f64)]) -> [Json; 2] {
     [
         curved(points.iter().map(|point| point.0)),
@@ -308,7 +306,6 @@ fn push_zeros(text: &mut String, zeros: &mut u64) {
     }
 }
 
-/// Encodes integers, each independently.
 pub(super) fn whole(values: impl IntoIterator<Item = u32>) -> Json {
     let mut text = String::new();
     values

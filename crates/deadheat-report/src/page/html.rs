@@ -13,7 +13,6 @@ use crate::verdict_sentence::Sentence;
 /// The characters that a page can show.
 pub const GLYPHS: Glyphs = Glyphs::Unicode;
 
-/// The styles that all pages share.
 const STYLE: &str = include_str!("../../assets/page/page.css");
 
 /// The characters that enclose a text with an independent reading direction.
@@ -252,7 +251,6 @@ fn block(out: &mut dyn Write, content: &Content<'_>) -> fmt::Result {
     }
 }
 
-/// Writes the state of the gates, and every broken rule.
 fn gate(
     out: &mut dyn Write,
     is_open: bool,
@@ -286,7 +284,6 @@ pub(super) fn code(comparison: &Comparison) -> &'static str {
     comparison.verdict.map_or("none", |verdict| verdict.name())
 }
 
-/// Writes the sentence of a verdict in an element named `element`.
 pub(super) fn verdict(out: &mut dyn Write, element: &str, one: &VerdictLine) -> fmt::Result {
     let code = match one.tone {
         Some(Tone::Verdict(verdict)) => verdict.name(),
@@ -308,13 +305,11 @@ pub(super) fn verdict(out: &mut dyn Write, element: &str, one: &VerdictLine) -> 
     write!(out, "{}</{element}>", Text(rest))
 }
 
-/// Writes the details that support a verdict.
 pub(super) fn details(out: &mut dyn Write, one: &VerdictLine) -> fmt::Result {
     let mut details = one.details.iter();
     details.try_for_each(|detail| write!(out, "<p class=\"placement\">{}</p>", Text(detail)))
 }
 
-/// Writes warnings and notes as a list.
 fn notes(out: &mut dyn Write, notes: &[Note]) -> fmt::Result {
     out.write_str("<ul class=\"notes\">")?;
     for note in notes {

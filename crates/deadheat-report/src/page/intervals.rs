@@ -50,7 +50,6 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Returns an axis that shows all changes and means.
     pub(super) fn of(comparisons: &[Comparison], overall: &[Overall]) -> Axis {
         let margins = comparisons
             .iter()
@@ -119,7 +118,6 @@ impl Axis {
         ((at - low) / (high - low)).clamp(0.0, 1.0)
     }
 
-    /// Returns true for an effect beyond one of the ends.
     fn is_beyond(&self, effect: LogRatio) -> bool {
         effect.0 < self.low || effect.0 > self.high
     }
@@ -128,7 +126,6 @@ impl Axis {
         self.bend.map_or(theta, |bend| (theta / bend).asinh())
     }
 
-    /// Returns true if the axis compresses large changes.
     pub(super) fn is_bent(&self) -> bool {
         self.bend.is_some()
     }
@@ -170,7 +167,6 @@ impl Axis {
     }
 }
 
-/// Returns the axis with its marks as SVG.
 pub(super) fn axis_marks(axis: &Axis) -> Result<String, fmt::Error> {
     let mut marks = String::from("<svg class=\"axis\" aria-hidden=\"true\">");
     for &change in &axis.marks {
@@ -226,7 +222,6 @@ pub(super) fn interval_cells(
     write!(out, "<span>{words}</span></div></td>")
 }
 
-/// Draws an estimate and its interval over the margin.
 fn forest(
     out: &mut dyn Write,
     estimate: &Estimate,

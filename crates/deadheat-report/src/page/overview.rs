@@ -19,11 +19,9 @@ use crate::units::{counted, share};
 /// Maximum width, in columns, of the message of a failure in a row.
 const WORDS: usize = 400;
 
-/// Which optional columns the table has.
 struct Columns {
     candidate: bool,
     gate: bool,
-    /// True if each verdict shows its scope.
     scope: bool,
 }
 
@@ -89,7 +87,6 @@ pub(super) fn write(
     out.write_str("</section>\n")
 }
 
-/// A row of the overview.
 struct Row<'r> {
     comparison: &'r Comparison,
     title: &'r str,
@@ -147,7 +144,6 @@ impl Row<'_> {
         out.write_str("</tr>\n")
     }
 
-    /// Writes the cells with the typical values of both sides.
     fn values(&self, out: &mut dyn Write) -> fmt::Result {
         let comparison = self.comparison;
         let values = typical(&comparison.baseline, comparison.candidate.as_ref());
@@ -215,7 +211,6 @@ pub(super) fn badge(comparison: &Comparison, says_scope: bool) -> String {
     badge_of(code_of(comparison), sign, &words)
 }
 
-/// Returns a label from the code of a verdict, its mark and its word.
 fn badge_of(code: &str, sign: &str, word: &str) -> String {
     format!(
         "<span class=\"badge\" data-verdict=\"{code}\"><span class=\"sign\" aria-hidden=\"true\">{sign}</span> {word}</span>"
@@ -383,7 +378,6 @@ fn means(out: &mut dyn Write, run: &Run<'_>, columns: &Columns, axis: &Axis) -> 
     out.write_str("</tfoot>")
 }
 
-/// Writes an explanation of the intervals and the terms.
 fn legend(out: &mut dyn Write, run: &Run<'_>, axis: &Axis) -> fmt::Result {
     let comparisons = &run.analysis.comparisons[..];
     let Some(first) = comparisons.first() else {

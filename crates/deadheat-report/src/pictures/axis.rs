@@ -5,7 +5,6 @@ use deadheat_model::Unit;
 use crate::glyphs::Glyphs;
 use crate::units::Scale;
 
-/// Maximum number of ticks.
 const TICKS: usize = 7;
 
 /// Maximum ratio of the ends of a range for which a logarithmic axis gets the round tick values of
@@ -75,7 +74,6 @@ impl Axis {
         )
     }
 
-    /// Creates an axis of integers.
     pub(super) fn counts(span: (f64, f64), title: &str) -> Axis {
         let mut ticks = ticks(span, |value, _| digits(value, 0));
         ticks.retain(|(at, _)| at.fract() == 0.0);
@@ -102,7 +100,6 @@ impl Axis {
         Axis::new((0.0, 1.0), title, (0..=4).map(tick).collect())
     }
 
-    /// Returns true if the value is within the axis.
     pub(super) fn holds(&self, value: f64) -> bool {
         (self.low..=self.high).contains(&value)
     }

@@ -19,7 +19,6 @@ const FONTS: &str = "DejaVu Sans, Verdana, Arial, sans-serif";
 /// The x and y coordinates of a point, in pixels.
 pub(super) type At = (f64, f64);
 
-/// Red, green and blue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Colour(u8, u8, u8);
 
@@ -63,7 +62,6 @@ pub(super) const SHORT: Dash = Some((2.5, 2.0));
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stroke(pub(super) Colour, pub(super) f64, pub(super) Dash);
 
-/// The shape of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Marker {
     Dot,
@@ -109,7 +107,6 @@ pub(super) enum Anchor {
     Upwards,
 }
 
-/// The SVG elements drawn so far, one per line.
 pub(super) struct Canvas {
     drawn: RefCell<String>,
 }
@@ -130,13 +127,11 @@ pub(super) fn sheet(width: f64, height: f64, about: &str, draw: impl FnOnce(&Can
     )
 }
 
-/// Returns the corners of a rectangle, in order.
 pub(super) fn corners(a: At, b: At) -> [At; 4] {
     [a, (b.0, a.1), b, (a.0, b.1)]
 }
 
 impl Canvas {
-    /// Draws a line through these points.
     pub(super) fn line(&self, path: &[At], Stroke(colour, width, dash): Stroke) {
         let width = Length(width);
         let dash = dash.map_or_else(String::new, |(dash, gap)| {
@@ -155,7 +150,6 @@ impl Canvas {
         }
     }
 
-    /// Draws a filled area with these corners.
     pub(super) fn area(&self, corners: &[At], colour: Colour, opacity: f64) {
         let opacity = match opacity {
             1.0.. => String::new(),
@@ -167,7 +161,6 @@ impl Canvas {
         ));
     }
 
-    /// Draws a point with this radius.
     pub(super) fn point(&self, (x, y): At, marker: Marker, radius: f64, colour: Colour) {
         let circle = |ink: fmt::Arguments<'_>| {
             if let Some((x, y)) = place(&(x, y)) {

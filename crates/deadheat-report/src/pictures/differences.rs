@@ -21,7 +21,6 @@ const ESTIMATE: Stroke = Stroke(BLACK, 1.0, SHORT);
 const INTERVAL: Stroke = Stroke(BLACK, 0.5, SOLID);
 const DRIFT: Stroke = Stroke(CURVE, 1.8, SOLID);
 
-/// Returns the radius of each point in a plot of this many points.
 fn radius(points: usize) -> f64 {
     if points > 600 { 1.2 } else { 1.7 }
 }
@@ -49,7 +48,6 @@ fn changes(
     Axis::changes(view(changes, &shown), "change")
 }
 
-/// Draws the margin and the line of no change.
 fn ground(frame: &Frame<'_>, scene: &Scene<'_>) {
     frame.band(ALL, scene.margin(), BAND);
     frame.level(0.0, ZERO);
@@ -133,7 +131,6 @@ fn stripes(frame: &Frame<'_>, series: &DifferenceSeries, last: f64) {
     }
 }
 
-/// Plots the pairs of baseline and candidate values.
 pub(super) fn pairs(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     let points = &plots.pairs.as_ref()?.points;
     if points.is_empty() {
@@ -220,7 +217,6 @@ pub(super) fn replicates(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     }))
 }
 
-/// Plots the estimate and its interval at each look.
 pub(super) fn looks(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     let looks = &plots.looks;
     let (first, last) = (looks.first()?, looks.last()?);

@@ -22,7 +22,6 @@ const WIDE: f64 = 0.34;
 /// Half the height of a box, as a share of the row.
 const BOX: f64 = 0.07;
 
-/// One side of the comparison, with its drawing style.
 struct Side<'a> {
     of: &'a Distribution,
     name: &'a str,
@@ -35,7 +34,6 @@ struct Side<'a> {
 }
 
 impl Side<'_> {
-    /// Returns the number of samples in each bin.
     fn counts(&self) -> impl Iterator<Item = f64> {
         self.of.counts.iter().map(|count| f64::from(*count))
     }
@@ -118,7 +116,6 @@ pub(super) fn histogram(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     }))
 }
 
-/// Plots the distributions fitted to each side over its histogram.
 pub(super) fn densities(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     let edges = &plots.edges;
     let range = span(edges)?;
@@ -166,7 +163,6 @@ pub(super) fn densities(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     }))
 }
 
-/// Plots the violin of each side, with its quartiles.
 pub(super) fn violins(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     let sides = sides(scene, plots, |_| true);
     let boxes: Vec<&BoxPlot> = sides
@@ -238,7 +234,6 @@ fn box_plot(frame: &Frame<'_>, one: &BoxPlot, middle: f64, ink: Colour) {
     }
 }
 
-/// Plots the empirical distribution function of each side.
 pub(super) fn ecdf(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     let sides = sides(scene, plots, |side| !side.ecdf.is_empty());
     if sides.is_empty() {

@@ -59,7 +59,6 @@ pub(super) fn pictures(analysis: &Analysis, stem: &str) -> Vec<Picture> {
         .collect()
 }
 
-/// Maximum width, in columns, of the name of a benchmark.
 const NAME: usize = 1_000;
 
 fn rows(analysis: &Analysis) -> Vec<Row> {

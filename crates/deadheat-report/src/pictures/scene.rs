@@ -32,17 +32,14 @@ pub struct Picture {
     pub svg: String,
 }
 
-/// A symbol in the legend, and its label.
 pub(super) type Key = (Sign, String);
 
-/// The symbol of a legend entry.
 pub(super) enum Sign {
     Line(Stroke),
     Point(Marker, Colour),
     Area(Colour),
 }
 
-/// The data that all plots of a comparison share.
 pub(super) struct Scene<'a> {
     pub(super) comparison: &'a Comparison,
     /// The name of the benchmark, escaped and shortened.
@@ -101,7 +98,6 @@ impl Scene<'_> {
         }
     }
 
-    /// Returns an axis of the metric.
     pub(super) fn quantities(&self, span: (f64, f64)) -> Axis {
         Axis::quantities(span, self.comparison.terms.metric.unit(), &self.metric())
     }
@@ -134,7 +130,6 @@ pub(super) fn percents(interval: &Interval) -> (f64, f64) {
     (low * 100.0, high * 100.0)
 }
 
-/// Draws the title and the subtitle.
 pub(super) fn head(canvas: &Canvas, title: &str, shows: &str, across: f64) {
     let room = across - 2.0 * SIDE;
     let title = fitting(title, TITLE, room);
@@ -222,7 +217,6 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Returns the coordinates of a value.
     pub(super) fn at(&self, (x, y): (f64, f64)) -> At {
         let across = (x - self.x.low) / (self.x.high - self.x.low);
         let up = (y - self.y.low) / (self.y.high - self.y.low);
@@ -275,7 +269,6 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Draws the part of a rectangle that is within the frame.
     pub(super) fn band(&self, (from, to): (f64, f64), (low, high): (f64, f64), colour: Colour) {
         let ((left, bottom), (right, top)) = (self.at((from, low)), self.at((to, high)));
         let (left, right) = (left.max(self.left), right.min(self.right));
@@ -286,14 +279,12 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Draws a horizontal line across the frame, if `y` is within it.
     pub(super) fn level(&self, y: f64, stroke: Stroke) {
         if self.y.holds(y) {
             self.straight([(self.x.low, y), (self.x.high, y)], stroke);
         }
     }
 
-    /// Draws a vertical line across the frame, if `x` is within it.
     pub(super) fn upright(&self, x: f64, stroke: Stroke) {
         if self.x.holds(x) {
             self.straight([(x, self.y.low), (x, self.y.high)], stroke);
@@ -343,7 +334,6 @@ impl<'a> Frame<'a> {
         self.canvas.line(&path, Stroke(ink, 1.2, SOLID));
     }
 
-    /// Draws a filled shape, cut at the sides of the frame.
     pub(super) fn shape(&self, outline: &[(f64, f64)], colour: Colour, opacity: f64) {
         let corners: Vec<At> = outline
             .iter()
@@ -364,7 +354,6 @@ impl<'a> Frame<'a> {
         self.shape(&outline, colour, opacity);
     }
 
-    /// Draws a line through values, cut at the top and bottom of the frame.
     pub(super) fn line(&self, values: impl IntoIterator<Item = (f64, f64)>, stroke: Stroke) {
         let values = values.into_iter().filter(|(x, _)| self.x.holds(*x));
         let path: Vec<At> = values.map(|value| self.at(self.held(value))).collect();

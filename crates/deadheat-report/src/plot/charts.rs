@@ -56,7 +56,6 @@ pub(crate) fn pictures(comparison: &Comparison, names: [&str; 2], scenery: &Plot
         .collect()
 }
 
-/// Returns the histograms of both sides with their common axis and a caption; empty without bins.
 fn histograms(
     plots: &Plots,
     names: [&str; 2],
@@ -182,7 +181,6 @@ fn axis(
     format!("{margin}{line}\n{margin}{}\n", below.trim_end())
 }
 
-/// Returns the series of differences with its axis and a caption.
 fn series(series: &DifferenceSeries, margin: f64, scenery: &PlotContext) -> String {
     if series.points.is_empty() {
         return String::new();

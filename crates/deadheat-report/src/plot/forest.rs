@@ -17,16 +17,13 @@ const MOST: usize = 41;
 /// The scale extends to at least this multiple of the margin.
 const MARGINS: f64 = 1.5;
 
-/// The data of one row of a forest plot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ForestRow<'a> {
-    /// The estimate with its interval.
     pub(crate) estimate: Option<Estimate>,
     /// The metric that changed; `None` if the estimate is already a change in cost.
     pub(crate) metric: Option<&'a Metric>,
     /// The margin of the comparison, as a change.
     pub(crate) margin: f64,
-    /// The verdict, which decides the colour.
     pub(crate) verdict: Option<Verdict>,
 }
 
@@ -108,7 +105,6 @@ pub(crate) fn intervals(
     text + &scenery.wrap(&forest.caption())
 }
 
-/// A column of intervals.
 #[derive(Clone, Copy, Debug)]
 struct Forest {
     scale: ChangeScale,
@@ -217,7 +213,6 @@ impl Forest {
         text(&cells[..first]) + &painted(&text(&cells[first..=last]), color) + behind.trim_end()
     }
 
-    /// Returns the sentence that explains the column.
     fn caption(&self) -> String {
         let [low, high] = self.scale.ends(self.glyphs);
         let strokes = self.strokes;

@@ -46,7 +46,6 @@ impl FactGroup {
     }
 }
 
-/// Returns all facts about a run, in groups.
 pub(crate) fn about(analysis: &Analysis, header: &RunHeader) -> [FactGroup; 4] {
     [
         machine(analysis, header),
@@ -61,7 +60,6 @@ pub(crate) fn command(header: &RunHeader) -> Option<String> {
     (!header.command.is_empty()).then(|| shell(&header.command))
 }
 
-/// Returns the facts about the machine that raced.
 pub(super) fn machine(analysis: &Analysis, header: &RunHeader) -> FactGroup {
     let environment = &header.environment;
     let mut facts = FactGroup::new("Machine");
@@ -130,7 +128,6 @@ fn cores(cores: &[u32]) -> String {
     format!("{word} {}", cores.join(", "))
 }
 
-/// Returns the facts about the plan, which was fixed before the first sample.
 pub(super) fn plan(header: &RunHeader) -> FactGroup {
     let design = &header.plan.design;
     let mut facts = FactGroup::new("Plan");
@@ -248,7 +245,6 @@ fn builds(analysis: &Analysis, header: &RunHeader) -> FactGroup {
     facts
 }
 
-/// Returns the distinct observations about the processes of each contender.
 fn processes(analysis: &Analysis) -> Vec<(String, String)> {
     let mut rows = Vec::new();
     for comparison in &analysis.comparisons {
@@ -298,7 +294,6 @@ fn workload(workload: &Workload) -> Option<String> {
     }
 }
 
-/// Returns the files from which saved results were read.
 fn files(analysis: &Analysis) -> FactGroup {
     let mut facts = FactGroup::new("Files");
     for side in &analysis.sides {
@@ -309,7 +304,6 @@ fn files(analysis: &Analysis) -> FactGroup {
     facts
 }
 
-/// Returns the tool that wrote a file, and the facts that the file states about the machine.
 fn origin(file: &ResultSource) -> String {
     let facts = &file.facts;
     let cores = facts

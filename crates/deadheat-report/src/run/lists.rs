@@ -13,7 +13,6 @@ use crate::names::sentence_case;
 use crate::sentences::{self, Source};
 use crate::{figures, gates, markdown, suite};
 
-/// Maximum width, in columns, of a name in a table.
 const NAME: usize = 100;
 
 /// GitHub's limit is 65,536 characters; the rest is reserved for text that the user's workflow
@@ -177,7 +176,6 @@ impl<'a> Run<'a> {
         blocks
     }
 
-    /// Returns the contenders of all benchmarks in one table.
     fn all_contenders(&self) -> Table<'a> {
         let unanswered = self.unanswered();
         let names = self.is_suite() || !unanswered.is_empty();
@@ -331,7 +329,6 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Capitalises the column heads of a table.
 fn capital(mut table: Table<'_>) -> Table<'_> {
     for column in &mut table.columns {
         column.head = sentence_case(&column.head);

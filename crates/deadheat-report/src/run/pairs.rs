@@ -46,7 +46,6 @@ pub fn to_paired(
 }
 
 impl<'a> Run<'a> {
-    /// Returns the table with one line per comparison, or a sentence that no comparison exists.
     fn pairs(&self) -> Vec<Block<'a>> {
         let raced = || self.analysis.comparisons.iter().filter_map(sides_of);
         let smallest = raced().flat_map(|(baseline, candidate)| [baseline.min, candidate.min]);
@@ -142,7 +141,6 @@ fn sides_of(comparison: &Comparison) -> Option<(&Side, &Side)> {
     Some((&comparison.baseline, comparison.candidate.as_ref()?))
 }
 
-/// Returns all cells of a row except the name.
 fn cells(
     comparison: &Comparison,
     (baseline, candidate): (&Side, &Side),

@@ -92,7 +92,6 @@ pub fn to_text(analysis: &Analysis, options: &TextOptions<'_>) -> String {
 }
 
 impl<'a> Run<'a> {
-    /// Returns the blocks of the answer for a terminal.
     fn for_terminal(&self, terminal: &Terminal, recorded: &[String]) -> Vec<Block<'a>> {
         let is_suite = self.is_suite();
         let full = self.detail == Detail::Full;
@@ -213,7 +212,6 @@ impl<'a> Run<'a> {
         blocks
     }
 
-    /// Returns the requested details of one benchmark: plots, metrics, figures.
     fn below(&self, group: &'a [Comparison]) -> Vec<Block<'a>> {
         let labels = self.called(group);
         let against = |index: usize| format!("'{}' against '{}'", labels[index + 1], labels[0]);

@@ -31,7 +31,6 @@ const NOT_PARAMETERS: [&str; 11] = [
     "Categories",
 ];
 
-/// Returns true if the first line of the text is the header of such a table.
 pub(crate) fn is_table(text: &[u8]) -> bool {
     let header = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let header = String::from_utf8_lossy(header);
@@ -73,7 +72,6 @@ pub(crate) fn read_table(text: &[u8]) -> Result<Results, FileProblem> {
 struct Table<'a> {
     columns: Vec<&'a str>,
     units: Vec<Option<&'a str>>,
-    /// Index of the first statistic.
     statistic: usize,
     parameters: Vec<usize>,
     decimal: char,
@@ -209,7 +207,6 @@ fn split_unit(column: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Returns the nanoseconds in a unit of time.
 fn time_unit(unit: &str) -> Option<f64> {
     Some(match unit {
         "ns" => 1.0,
@@ -223,8 +220,7 @@ fn time_unit(unit: &str) -> Option<f64> {
     })
 }
 
-/// Returns the bytes in a unit of size; in BenchmarkDotNet, each unit is 1,024 times the one
-/// before.
+/// Returns the bytes in a unit of size; in BenchmarkDotNet, 1 KB is 1,024 bytes.
 fn size_unit(unit: &str) -> Option<f64> {
     let units = ["B", "KB", "MB", "GB", "TB"];
     let power = units.iter().position(|known| *known == unit)?;
