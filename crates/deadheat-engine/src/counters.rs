@@ -11,7 +11,6 @@ pub(crate) use hardware::COUNTER_COUNT;
 #[cfg(feature = "commands")]
 pub use hardware::{Counters, opens_a_clock};
 
-/// Hardware counters of commands, if the machine has them.
 #[cfg(all(feature = "commands", target_os = "linux"))]
 mod hardware {
     use std::io;
@@ -20,7 +19,6 @@ mod hardware {
     use perf_event::events::{Event, Hardware, Software};
     use perf_event::{Builder, Counter};
 
-    /// The number of hardware counters.
     pub(crate) const COUNTER_COUNT: usize = 4;
 
     /// Hardware counters for the next command that this process launches.

@@ -113,7 +113,6 @@ pub(crate) struct Launcher {
 }
 
 impl Launcher {
-    /// Forks the launcher.
     pub(crate) fn start(
         options: LauncherOptions<'_>,
         interrupts: &Interrupts,
@@ -218,8 +217,8 @@ impl Launcher {
         &self.command_errors
     }
 
-    /// Makes later launches of a command start `file` with the addresses and the name of `manner`.
-    /// `None` restores the command's own program.
+    /// Makes later launches of a command start `file` in this manner. `None` restores the command's
+    /// own program.
     pub(crate) fn vary(
         &self,
         image: u16,
@@ -350,7 +349,8 @@ impl Drop for Launcher {
         self.requests = None;
         let ended = waitpid(self.pid, None);
         if ended.is_ok_and(|status| !matches!(status, WaitStatus::Exited(_, 0))) {
-            // A command may kill its launcher (`kill -9 $PPID`), which then ends nothing.
+            // A command may kill its launcher (`kill -9 $PPID`), and the launcher then does not end
+            // its children.
             end_strays(|child| !self.earlier_children.contains(&child));
         }
     }
@@ -360,7 +360,8 @@ impl Drop for Launcher {
 /// run in both processes.
 fn live_as_launcher(server: Server) -> ! {
     let _ = SigSet::all().thread_set_mask();
-    // `timeout -k` kills the process group of deadheat: the launcher must survive to end the commands.
+    // `timeout -k` kills the process group of deadheat: the launcher must survive to end the
+    // commands.
     let _ = setpgid(Pid::from_raw(0), Pid::from_raw(0));
     let served = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| server.serve()));
     // SAFETY: _exit has no preconditions.

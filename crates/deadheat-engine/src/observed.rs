@@ -139,7 +139,6 @@ pub(crate) fn is_within(cores: &CpuSet, given: &CpuSet) -> bool {
 /// fields belong to the descendant that does its work, if there is one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sighting {
-    /// The file that the process executes.
     pub(crate) file: FileId,
     pub(crate) path: PathBuf,
     pub(crate) state: ProcessState,
@@ -243,7 +242,6 @@ fn worker_of(pid: Pid) -> Pid {
 /// earlier. Each later pause between observations is four times as long as the pause before,
 /// because an observation delays the process by some microseconds.
 const FIRST_LOOK: Duration = Duration::from_millis(2);
-/// The longest pause between two observations.
 const LONGEST_PAUSE: Duration = Duration::from_millis(512);
 /// The shortest pause between two observations, however often the process writes.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
@@ -272,12 +270,10 @@ impl Watch {
         }
     }
 
-    /// Starts to observe a process that was just started.
     pub(crate) fn begin(&mut self, pid: Pid) {
         self.looking = Some((pid, Instant::now(), FIRST_LOOK));
     }
 
-    /// Returns the time until the next observation.
     pub(crate) fn pause(&self) -> Duration {
         self.looking.map_or(LONGEST_PAUSE, |(_, last, pause)| {
             pause.saturating_sub(last.elapsed())

@@ -288,7 +288,7 @@ impl Placements {
     /// Finds the neutral links of a plan: asks `program` about every command and Google Benchmark
     /// executable that has a record of its link next to it. Without a program, every contender runs
     /// as the user linked it. Call this before deadheat pins itself to one core, because linkers
-    /// use all of them.
+    /// use all cores.
     ///
     /// A resumed run passes the facts recorded `before` and keeps its neutral links.
     ///
@@ -311,7 +311,7 @@ impl Placements {
         }
         // Commands of the same executable share its links, so that a race of two of its functions
         // compares only the functions. Matched builds share one seed per replicate. Otherwise each
-        // side draws its own: a Google Benchmark executable is a build even if raced against
+        // side draws its own seed: a Google Benchmark executable is a build even if raced against
         // itself, and so is a control if another contender of the benchmark is a build.
         let mut known: Vec<(Vec<PathBuf>, Option<usize>, Option<Place>)> = Vec::new();
         for (index, benchmark) in plan.benchmarks.iter().enumerate() {

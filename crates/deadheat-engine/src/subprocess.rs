@@ -145,11 +145,9 @@ pub(crate) struct Job<'w> {
     pub(crate) command: Command,
     pub(crate) input: Stdio,
     pub(crate) answer: Answer,
-    /// Observes the process while it runs.
     pub(crate) watch: Option<&'w mut Watch>,
 }
 
-/// Runs one job like [`run_captured`].
 pub(crate) fn run(
     job: Job<'_>,
     cores: Option<&CpuSet>,
@@ -298,7 +296,6 @@ fn start(
 
 /// A process whose output is read.
 struct Running<'w> {
-    /// The process group; `None` until the process is started.
     process: Option<ProcessGroup>,
     /// `None` while the process runs. Then the way in which it failed, or `Some(None)` if it
     /// succeeded.
@@ -312,7 +309,6 @@ struct Running<'w> {
     answers: Option<PipeReader>,
     /// The writing end of the pipe for the results, until the process has inherited it.
     there: Option<PipeWriter>,
-    /// True if the standard error of the process is shown.
     shown: bool,
     output: Vec<u8>,
     errors: Vec<u8>,

@@ -255,7 +255,6 @@ impl WorkerProcess {
         self.replies.as_fd()
     }
 
-    /// Returns true if a signal or a tracer has stopped the worker.
     pub(super) fn is_stopped(&self) -> bool {
         is_stopped(self.pid())
     }
@@ -304,8 +303,8 @@ impl WorkerProcess {
         }
     }
 
-    /// Reads some of the worker's standard output, if that is kept. A closed pipe could kill the
-    /// worker, and a full pipe would block it. Returns true if there was anything.
+    /// Reads some of the worker's standard output, if it is kept. A closed pipe could kill the
+    /// worker, and a full pipe would block it. Returns true if any bytes were read.
     fn read_printed(&mut self) -> bool {
         let mut buffer = [0; 4096];
         let (pipe, printed) = &mut self.printed;
@@ -418,7 +417,6 @@ fn node_seed(seed: u32) -> String {
     (1_000_000_000 + seed % 1_000_000_000).to_string()
 }
 
-/// Quotes the beginning of an invalid line.
 fn quoted(line: &[u8]) -> String {
     let said = String::from_utf8_lossy(&line[..line.len().min(SHOWN)]);
     match (said.trim_end(), line.len() > SHOWN) {
@@ -455,7 +453,6 @@ impl WorkerProgram {
     }
 }
 
-/// The options for starting a worker.
 pub(crate) struct WorkerStart<'a> {
     pub(crate) program: &'a WorkerProgram,
     /// The neutral link that is started instead of the executable, under the same name.

@@ -49,10 +49,10 @@ pub struct CommandOptions {
     pub counters: bool,
 }
 
-/// The time limit of all additional warm-up rounds of short commands together. The first round
-/// loads programs and libraries from disk; additional rounds help and cost little below this limit.
+/// The maximum duration of all additional warm-up rounds of short commands together. The first
+/// round loads programs and libraries from disk; more rounds help, and within this limit they are
+/// cheap.
 const FURTHER: Duration = Duration::from_millis(20);
-/// The maximum number of additional warm-up rounds.
 const MOST_FURTHER: u32 = 8;
 
 /// The commands of a plan and the launcher that starts them.
@@ -69,7 +69,6 @@ pub struct CommandContenders<'a> {
     placed: Option<Placed>,
     metrics: Vec<Metric>,
     pinned: Vec<u32>,
-    /// True if the scheduling delay of launches is recorded.
     with_delay: bool,
     /// True if callgrind counts the instructions of the launches. Launches are then neither padded
     /// nor given new pages.
@@ -100,7 +99,6 @@ pub struct CommandContenders<'a> {
     _settled: AffinityGuard,
 }
 
-/// The result of a trial launch of a contender on its current link.
 struct Tried {
     /// The first difference from the output on the user's own link, if there is one.
     difference: Option<Difference>,
@@ -379,7 +377,6 @@ impl<'a> CommandContenders<'a> {
         Ok(())
     }
 
-    /// Draws new physical pages for the programs and libraries of a replicate.
     fn redraw_pages(&mut self, block: &Block) {
         let known = self.drawn_files.take();
         let files = match known.filter(|(benchmark, _)| *benchmark == block.benchmark) {
@@ -536,7 +533,6 @@ impl<'a> CommandContenders<'a> {
         }))
     }
 
-    /// Returns the exit code of a successful launch, or the error of a failed one.
     fn exit_code(
         &self,
         benchmark: usize,

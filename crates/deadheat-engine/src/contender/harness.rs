@@ -41,7 +41,6 @@ use jmh::Jmh;
 use launch::starting;
 use pyperf::Pyperf;
 
-/// Returns the adapter of a harness.
 pub(crate) fn adapter_of(harness: Harness) -> &'static dyn HarnessAdapter {
     match harness {
         Harness::GoogleBenchmark => &GoogleBenchmark,

@@ -262,8 +262,8 @@ fn wait_error(cause: FunctionError) -> WaitError {
 pub const PYTHON_WITHOUT_PACKAGE: &str =
     "a Python without the package deadheat: install the package there as well (docs/python.md)";
 
-/// Recognizes, by its standard error, a program that lists no benchmarks, and returns its
-/// description with advice.
+/// Recognises a program without benchmarks by its standard error, and returns its description with
+/// advice.
 fn known_by(words: &str) -> Option<&'static str> {
     if words.contains("No module named 'deadheat'") {
         return Some(PYTHON_WITHOUT_PACKAGE);

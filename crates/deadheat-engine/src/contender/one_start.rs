@@ -75,7 +75,6 @@ impl OneStart {
         self.last_start / sharers.min().unwrap_or(1).max(1) as u32
     }
 
-    /// Returns the total time of starts and imports of shared processes so far.
     pub(super) fn spent(&self) -> Duration {
         self.spent
     }

@@ -15,7 +15,6 @@ pub struct ValueReader {
     zero: bool,
 }
 
-/// The way to find a value in the output.
 #[derive(Clone, Debug)]
 enum Place {
     Pattern {
@@ -186,7 +185,6 @@ fn index(step: &str) -> Option<usize> {
     step.parse().ok().filter(|_| plain && !leading)
 }
 
-/// Quotes a text and shortens it for a message.
 fn quoted(text: &str) -> String {
     let text = super::command_launch::outline(text.trim());
     if text.is_empty() {

@@ -13,7 +13,6 @@ use crate::observed::{ProcessState, Sighting, Started, is_within};
 /// not observed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Noticed<'a> {
-    /// The file that deadheat started.
     pub(super) started: Option<Started>,
     /// The cores that deadheat gave the process; `None` if it gave all.
     pub(super) given: Option<&'a CpuSet>,
@@ -28,7 +27,6 @@ pub(super) struct Noticed<'a> {
 /// The observations so far of the processes of all contenders.
 #[derive(Debug, Default)]
 pub(super) struct Witness {
-    /// The observations by benchmark and contender.
     known: BTreeMap<(usize, usize), Known>,
     /// The contenders whose programs restart themselves at fixed addresses.
     fixing: Vec<(usize, usize)>,
@@ -39,7 +37,7 @@ pub(super) struct Witness {
 
 #[derive(Debug, Default)]
 struct Known {
-    /// The last observation of a live process, and its name at that time.
+    /// The last observation of a live process, and the name of the process at that time.
     seen: Option<(ObservedProcess, [u8; 16])>,
     /// The last observation that was reported, and its replicate.
     told: Option<(u32, ObservedProcess)>,

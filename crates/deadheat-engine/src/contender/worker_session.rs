@@ -53,8 +53,8 @@ pub(super) struct WorkerSession {
     pub(super) measured: Vec<Metric>,
     /// True if every block of the benchmark has a new input.
     pub(super) renews_input: bool,
-    /// The seed of the input that the warm-up left ready for the first block, with the contender of
-    /// the block's first slot as the last to run.
+    /// The seed of the input that the warm-up left ready for the first block. The contender of the
+    /// block's first slot ran last in that warm-up.
     pub(super) ready: Option<u64>,
     /// True if the worker offers to fork a process for each of several benchmarks.
     pub(super) forks: bool,
@@ -120,7 +120,6 @@ impl WorkerSession {
         Ok(())
     }
 
-    /// Returns the error for a reply to a different request.
     pub(super) fn unexpected(&mut self, position: RunPosition<'_>, reply: &Reply) -> EngineError {
         let cause =
             FunctionError::Protocol(format!("it sends an unexpected answer: {}", reply.said()));
@@ -199,7 +198,6 @@ impl RunPosition<'_> {
         }
     }
 
-    /// Creates the pipes between the processes of a replicate.
     pub(super) fn batons(&self) -> Result<Batons, EngineError> {
         let made = match self.layout.process_slots.len() {
             0 | 1 => return Ok(Batons::default()),
@@ -233,7 +231,6 @@ impl RunPosition<'_> {
     }
 }
 
-/// Converts a problem that a worker reports into an error.
 pub(super) fn cause_of(problem: &Problem, layout: &ProcessLayout) -> FunctionError {
     match problem {
         Problem::Panicked(message) => FunctionError::Panicked(message.clone()),

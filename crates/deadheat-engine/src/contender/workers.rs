@@ -99,15 +99,12 @@ pub(super) struct Workers<'a> {
     leaving: Vec<WorkerSession>,
     /// The number of processes used since the last query.
     pub(super) launched: u64,
-    /// The state of programs that serve several benchmarks from one start.
     pub(super) one_start: OneStart,
-    /// Valgrind, if callgrind counts the instructions of samples.
     #[cfg(feature = "commands")]
     valgrind: Option<Valgrind>,
 }
 
 impl<'a> Workers<'a> {
-    /// Starts the clock measurement and finds the cores, without starting a process.
     pub(super) fn new(
         options: FunctionOptions,
         interrupts: &'a Interrupts,
@@ -131,12 +128,10 @@ impl<'a> Workers<'a> {
         })
     }
 
-    /// Returns the random numbers for `purpose` at one place of the run.
     pub(super) fn stream(&self, purpose: Purpose, place: [u64; 3]) -> impl Rng + use<> {
         stream(self.options.seed, purpose, place)
     }
 
-    /// Returns the first number of [`stream`](Self::stream).
     pub(super) fn draw(&self, purpose: Purpose, place: [u64; 3]) -> u64 {
         self.stream(purpose, place).next_u64()
     }
@@ -283,8 +278,8 @@ impl<'a> Workers<'a> {
         turns: Vec<(RunPosition<'_>, Option<Variant>)>,
     ) -> Result<(), EngineError> {
         for (number, (position, variant)) in turns.into_iter().enumerate() {
-            // If two shared a core, deadheat would wait for the first before it could start the
-            // second.
+            // If two processes shared a core, deadheat would wait for the first before it could
+            // start the second.
             let Some(core) = self.cores.to_start_on(position.layout.threads).get(number) else {
                 break;
             };
@@ -421,7 +416,6 @@ impl<'a> Workers<'a> {
         (heap, below(&mut rng, MOST_STACK) as usize)
     }
 
-    /// Makes a process prepare its benchmark.
     pub(super) fn prepare(
         &self,
         session: &mut WorkerSession,
@@ -518,7 +512,6 @@ impl<'a> Workers<'a> {
         }
     }
 
-    /// Waits for a reply from each process.
     pub(super) fn await_replies(
         &self,
         team: &mut [WorkerSession],
@@ -575,7 +568,6 @@ struct Chosen {
 }
 
 impl Instruments {
-    /// Starts the clock measurement.
     pub(super) fn new() -> Self {
         Self {
             choice: RefCell::new(Some(ClockChoice::begin())),
@@ -600,7 +592,6 @@ impl Instruments {
         &self.chosen().clock
     }
 
-    /// Returns the reason why the counter of the processor is not the clock.
     pub(super) fn fallback(&self) -> Option<&str> {
         self.chosen().fallback.as_deref()
     }

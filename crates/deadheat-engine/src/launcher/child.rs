@@ -38,7 +38,6 @@ pub(crate) struct Spawner {
     terminal: Option<OwnedFd>,
 }
 
-/// The memory of a child before its `execve`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ChildMemory {
     /// The launcher's memory. The kernel suspends the launcher until `execve`. This is the fastest
@@ -394,8 +393,6 @@ pub(super) fn pidfd_of(pid: libc::pid_t) -> Result<OwnedFd, c_int> {
     }
 }
 
-/// Returns true if the main thread of a process may run only on these cores; `None` if the process
-/// is gone.
 pub(super) fn keeps_cores(pid: libc::pid_t, given: &CpuSet) -> Option<bool> {
     let cores = sched_getaffinity(Pid::from_raw(pid)).ok()?;
     Some(is_within(&cores, given))

@@ -16,7 +16,7 @@ use crate::subprocess::{self, run_captured};
 /// The time that making the first link of a large program may take.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A program that understands `placements EXECUTABLE SEED… --beside OTHER…`.
+/// The program that makes neutral links: `placements EXECUTABLE SEED… --beside OTHER…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkProgram {
     /// The executable.
@@ -28,7 +28,7 @@ pub struct LinkProgram {
 }
 
 impl LinkProgram {
-    /// Runs `executable` with matched links and a limit of five minutes without output.
+    /// Returns a link program with matched links and a limit of five minutes without output.
     pub fn new(executable: PathBuf) -> Self {
         Self {
             executable,
@@ -86,7 +86,6 @@ impl Links {
     }
 }
 
-/// The reply of the link program.
 #[derive(Debug)]
 pub(crate) struct Answer {
     /// `Err` with the reason if links are impossible.
@@ -205,16 +204,13 @@ fn understand(
     answer
 }
 
-/// One line of the reply.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Line {
     /// Links are possible, with these facts about them.
     Links(Links),
     /// Links are impossible, for this reason.
     Impossible(String),
-    /// A link that was made.
     Placed(Variant),
-    /// A link that could not be made.
     Refused(RefusedLink),
 }
 

@@ -22,7 +22,6 @@ const LOOK_AT_PRINTERS: Duration = Duration::from_millis(100);
 const LOOK_AT_OTHERS: Duration = Duration::from_secs(5);
 /// The maximum length of a message in characters.
 const SHOWN: usize = 200;
-/// The maximum number of lines in a message.
 const LINES: usize = 3;
 
 /// A memory file that receives a standard error. Unlike with a pipe, a writer never waits, even if
@@ -39,7 +38,6 @@ pub(crate) struct StderrTail {
 }
 
 impl StderrTail {
-    /// Creates an empty memory file.
     pub(crate) fn new() -> Self {
         Self {
             file: in_memory().ok(),

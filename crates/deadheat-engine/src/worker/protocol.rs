@@ -15,10 +15,8 @@ pub(crate) const PROTOCOL: u32 = 2;
 /// Exclusive upper bound of seeds: every JSON reader represents smaller integers exactly.
 pub(crate) const SEEDS: u64 = 1 << 53;
 
-/// A request of the coordinator.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Request {
-    /// List the benchmarks.
     List,
     /// Import what these benchmarks need, and serve each of them in a process forked for it.
     Import { benchmarks: Vec<String> },
@@ -35,7 +33,6 @@ pub(crate) enum Request {
         order: Vec<usize>,
         iterations: u64,
     },
-    /// Run one block.
     Block(BlockRequest),
     /// The replicate is over; the worker exits.
     Bye,
@@ -79,7 +76,6 @@ pub(crate) struct BlockRequest {
 /// A reply of a worker. `Hello` comes first, without a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Reply {
-    /// The worker has started.
     Hello {
         protocol: u32,
         /// The name of the worker, for messages.
@@ -89,7 +85,6 @@ pub(crate) enum Reply {
         /// True if the worker can import once and then serve each benchmark in a forked process.
         forks: bool,
     },
-    /// The benchmarks of the worker.
     Listed(Vec<ListedBenchmark>),
     Prepared {
         /// True if every block has a new input.
@@ -104,7 +99,6 @@ pub(crate) enum Reply {
     },
     /// The process that was forked for a benchmark has ended.
     Over,
-    /// The result of a calibration run.
     Calibrated(Pilot),
     /// Every contender was called without a failure.
     Sound,
@@ -122,14 +116,12 @@ pub(crate) enum Reply {
         /// does not report it.
         gpu_clock: Vec<bool>,
     },
-    /// The worker could not serve the request.
     Failed {
         contender: Option<usize>,
         problem: Problem,
     },
 }
 
-/// The reason why a worker could not serve a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Problem {
     /// The program does not contain the requested benchmark or contender.

@@ -43,14 +43,12 @@ struct Entered {
 struct Measured {
     benchmark: usize,
     replicate: u32,
-    /// The repetitions of each slot.
     slots: Vec<Vec<Repetition>>,
 }
 
 /// The random draws that all launches of a replicate share.
 #[derive(Clone, Copy)]
 struct Drawn {
-    /// The padding of the paths of both sides.
     path_padding: PathPadding,
     hash_seed: u32,
 }
@@ -164,7 +162,6 @@ impl<'a> HarnessContenders<'a> {
         self.placements.neutral_links()
     }
 
-    /// Launches all slots of a replicate.
     fn enter_replicate(&mut self, block: &Block) -> Result<(), EngineError> {
         self.measured = None;
         let contenders = &self.benchmarks[block.benchmark].contenders;
@@ -244,7 +241,6 @@ impl<'a> HarnessContenders<'a> {
         self.launcher.launch(&launch).map(|_| ())
     }
 
-    /// Draws the values that all launches of a replicate share.
     fn drawn(&self, block: &Block) -> Drawn {
         let place = [block.benchmark as u64, u64::from(block.replicate), 0];
         let mut draw = self.launcher.stream(Purpose::PathPadding, place);
@@ -315,7 +311,6 @@ impl Entered {
         Ok(())
     }
 
-    /// Returns the parameters of one launch of a contender.
     fn launch<'c>(
         &'c self,
         contender: usize,

@@ -14,12 +14,10 @@ use super::adapter::{
 };
 use crate::command_failure::HarnessError;
 
-/// The adapter for executables of divan.
 pub(super) struct Divan;
 
 /// The samples per launch, if there are at least as many iterations.
 const SAMPLES: u64 = 21;
-/// The separator between the columns of the table.
 const COLUMN: char = '│';
 
 /// Options that change what a launch measures or reports.
@@ -183,7 +181,6 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Parses a time in divan's format.
 fn nanoseconds(text: &str) -> Option<f64> {
     let (number, unit) = text.split_once(' ')?;
     let unit = match unit {

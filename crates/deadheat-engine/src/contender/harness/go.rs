@@ -11,7 +11,6 @@ use crate::command_failure::HarnessError;
 use crate::error::EngineError;
 use crate::subprocess::Captured;
 
-/// The adapter for Go test executables.
 pub(super) struct Go;
 
 /// Options that change what a launch measures or reports.
@@ -490,7 +489,8 @@ PASS
         );
     }
 
-    /// Answers the questions in turn and records them.
+    /// Lists the benchmarks of an executable that gives these answers in turn. Also returns the
+    /// last argument of each question.
     fn listed(answers: &[&str]) -> (Vec<String>, Vec<String>) {
         let mut asked = Vec::new();
         let mut answers = answers.iter();

@@ -14,7 +14,6 @@ use crate::command_failure::HarnessError;
 use crate::executable::GOOGLE_BENCHMARK_VARIABLES;
 use crate::tool::Tool;
 
-/// The adapter for executables of Google Benchmark.
 pub(crate) struct GoogleBenchmark;
 
 /// The seconds of warm-up if the number of iterations is fixed. Otherwise the search for that
@@ -176,7 +175,7 @@ fn number(name: &str, key: &str) -> Option<u32> {
     part(name, key)?.parse().ok().filter(|number| *number > 0)
 }
 
-/// Returns the text after `key` in the part of the name that starts with it.
+/// Returns the rest of the first part of `name` (after a slash) that starts with `key`.
 fn part<'a>(name: &'a str, key: &str) -> Option<&'a str> {
     let mut parts = name.split('/').skip(1);
     parts.find_map(|part| part.strip_prefix(key))

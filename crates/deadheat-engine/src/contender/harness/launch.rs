@@ -47,12 +47,10 @@ pub struct HarnessOptions {
     pub wanted: RequestedRepetitions,
 }
 
-/// The parameters of a launch.
 #[derive(Clone, Copy)]
 pub(super) struct Launch<'a> {
     /// The benchmark, the contender and the moment, for error messages.
     pub(super) position: (&'a str, &'a str, Moment),
-    /// The index of the contender in the benchmark.
     pub(super) contender: usize,
     pub(super) adapter: &'static dyn HarnessAdapter,
     pub(super) program: &'a Program,
@@ -62,7 +60,6 @@ pub(super) struct Launch<'a> {
     /// The number of first repetitions to discard as a warm-up.
     pub(super) warm_up: u32,
     pub(super) repetitions: u32,
-    /// True if the other sides run at the same time.
     pub(super) is_side_by_side: bool,
     /// A neutral link of the program, which is started under the program's name.
     pub(super) variant: Option<&'a Variant>,
@@ -81,9 +78,7 @@ pub(super) struct Launch<'a> {
 /// The process of a launch and the observations about it.
 pub(super) struct Watched {
     pub(super) watch: Watch,
-    /// The file that was started.
     pub(super) started: Option<Started>,
-    /// The cores that the process was given.
     pub(super) given: Option<CpuSet>,
 }
 
@@ -149,7 +144,6 @@ impl<'a> Launcher<'a> {
         })
     }
 
-    /// Returns the random numbers for `purpose` at one place of the run.
     pub(super) fn stream(&self, purpose: Purpose, place: [u64; 3]) -> impl Rng + use<> {
         stream(self.options.seed, purpose, place)
     }
@@ -368,7 +362,6 @@ fn arguments(launch: &Launch<'_>) -> Vec<String> {
     own.chain(launch.adapter.arguments(&launch.ask())).collect()
 }
 
-/// Wraps the failure of a launch in an `EngineError`.
 pub(super) fn failure(launch: &Launch<'_>, problem: HarnessError) -> EngineError {
     let (benchmark, contender, moment) = launch.position;
     let cause = HarnessCause {
