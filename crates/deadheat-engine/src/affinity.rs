@@ -104,7 +104,6 @@ pub fn check_allowed(cores: &[u32], allowed: &[u32]) -> Result<(), AffinityError
 struct Original(Option<CpuSet>);
 
 impl Original {
-    /// Returns the affinity of the calling thread, also as a sorted list of cores.
     fn of_this_thread() -> Result<(Self, Vec<u32>), Errno> {
         let set = sched_getaffinity(Pid::from_raw(0))?;
         Ok((Self(Some(set)), allowed_cores(&set)))

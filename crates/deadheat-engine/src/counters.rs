@@ -97,8 +97,8 @@ mod hardware {
         }
     }
 
-    /// Returns an error with the reason if this process may not open the CPU clock event, by which
-    /// perf samples. Every machine has this event.
+    /// Returns an error with the reason if this process may not open the CPU clock event, which
+    /// perf uses for sampling. Every machine has this event.
     pub fn opens_a_clock() -> Result<(), String> {
         let opened = follow_commands(Software::CPU_CLOCK);
         let refused = |error: io::Error| Counters::explain(error.raw_os_error().unwrap_or(0));

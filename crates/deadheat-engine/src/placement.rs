@@ -91,7 +91,7 @@ pub struct Placements {
 }
 
 impl Placements {
-    /// Adds an executable, or several builds that are `matched`, and returns the place of the
+    /// Adds an executable, or several builds that are `matched`, and returns the [`Place`] of the
     /// first. Each build comes with the helper's facts about its links.
     pub(crate) fn add(
         &mut self,

@@ -52,11 +52,11 @@ const NODE_SEED_VARIABLE: &str = "DEADHEAT_NODE_SEED";
 
 /// Time that a worker may take to exit after the last request, or after it has closed its pipe.
 const LEAVE: Duration = Duration::from_secs(2);
-/// The maximum length of a line from a worker, in bytes: a list of some hundred thousand
+/// The maximum length of a line from a worker, in bytes: enough for a list of some hundred thousand
 /// benchmarks.
 const LONGEST_LINE: usize = 64 << 20;
-/// Bytes kept of a program's standard output: the names of some hundred thousand benchmarks. The
-/// rest is discarded.
+/// Bytes kept of a program's standard output: enough for the names of some hundred thousand
+/// benchmarks. The rest is discarded.
 const MOST_PRINTED: usize = 64 << 20;
 /// The maximum number of bytes of an invalid line that a message quotes.
 const SHOWN: usize = 80;

@@ -20,7 +20,6 @@ use crate::start_failure::why_not_started;
 use crate::subprocess::without_stack_traces;
 use crate::valgrind::is_counted;
 
-/// The launcher's image numbers for one contender.
 #[derive(Clone)]
 pub(super) struct ContenderImages {
     pub(super) command: u16,

@@ -66,7 +66,6 @@ impl CommandContenders<'_> {
         }))
     }
 
-    /// Returns the resource usage of each launch, or `None` if a launch failed.
     fn usages(
         &self,
         benchmark: usize,

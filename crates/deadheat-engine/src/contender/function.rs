@@ -658,7 +658,6 @@ impl FunctionContenders<'_> {
         self.workers.start_ahead(turns)
     }
 
-    /// Returns true if every process of `team` runs on the current link of its replicate.
     fn is_on_its_links(
         &mut self,
         layout: &ProcessLayout,

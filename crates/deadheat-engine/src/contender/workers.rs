@@ -546,7 +546,8 @@ impl Drop for Workers<'_> {
     }
 }
 
-/// The largest allowed disagreement between the clock of the samples and the system's, as a share.
+/// The maximum allowed difference between the clock of the samples and the system clock, as a share
+/// of the elapsed time.
 const CLOCKS_APART: f64 = 0.01;
 
 /// The clock of a race and the overhead of the CPU clock, which every worker receives.

@@ -182,7 +182,7 @@ impl PeerLost {
     }
 }
 
-/// The time at which waiting ends: `each` after the last progress that was noticed of any worker.
+/// The time at which waiting ends: `each` after the last noticed progress of any worker.
 struct Limit {
     each: Duration,
     samples: u32,

@@ -386,7 +386,7 @@ fn is_of_number(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')
 }
 
-/// Returns the first index from `from` on whose byte fits, or the end.
+/// Returns the first index from `from` on whose byte satisfies `fits`, or the length.
 fn end_of(bytes: &[u8], from: usize, fits: impl Fn(u8) -> bool) -> usize {
     let rest = &bytes[from..];
     from + rest.iter().position(|b| fits(*b)).unwrap_or(rest.len())

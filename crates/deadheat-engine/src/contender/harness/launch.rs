@@ -123,7 +123,6 @@ pub(super) struct Launcher<'a> {
     pub(super) cores: Cores,
     /// The number of processes started since the last query.
     pub(super) launched: u64,
-    /// The processes of the last launch.
     pub(super) watched: Vec<Watched>,
     /// True if deadheat records the files that launches map.
     pub(super) notes_files: bool,
