@@ -73,7 +73,6 @@ fn hold_this_thread(cores: &[u32]) -> Result<(), Errno> {
     sched_setaffinity(Pid::from_raw(0), &set)
 }
 
-/// Pins all threads of the process `pid` to `core`.
 pub(crate) fn move_process(pid: Pid, core: u32) -> Result<(), Errno> {
     let mut set = CpuSet::new();
     set.set(core as usize)?;

@@ -422,7 +422,6 @@ impl fmt::Display for CommandError {
 
 impl std::error::Error for CommandError {}
 
-/// Returns the verb of an error message about output: `printed`, or `wrote to` with the file.
 fn wrote(file: &Option<PathBuf>) -> String {
     file.as_ref().map_or("printed".to_owned(), |file| {
         format!("wrote to '{}'", file.display())
@@ -674,7 +673,6 @@ fn report_of(harness: Harness) -> &'static str {
     }
 }
 
-/// Returns the option that makes an executable of a harness list its benchmarks.
 fn listing_of(harness: Harness) -> &'static str {
     match harness {
         Harness::GoogleBenchmark => "--benchmark_list_tests",

@@ -35,7 +35,6 @@ mod hardware {
     }
 
     impl Counters {
-        /// The metrics, in the order of the counters.
         pub(crate) const METRICS: [Metric; COUNTER_COUNT] = [
             Metric::Cycles,
             Metric::Instructions,
@@ -81,7 +80,6 @@ mod hardware {
             events
         }
 
-        /// Returns the reason why counters cannot be opened, with advice for the user.
         pub(crate) fn explain(errno: i32) -> String {
             match errno {
                 libc::EACCES | libc::EPERM => {

@@ -208,7 +208,6 @@ fn files_of(program: &Path, arguments: &[PathBuf]) -> impl Iterator<Item = PathB
     executable.into_iter().chain(arguments.iter().cloned())
 }
 
-/// Extensions of scripts that interpreters execute.
 #[cfg(feature = "commands")]
 const SCRIPT_ENDINGS: [&str; 15] = [
     "R", "bash", "cjs", "fish", "jl", "js", "lua", "mjs", "php", "pl", "py", "rb", "sh", "ts",

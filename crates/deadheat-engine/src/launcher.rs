@@ -91,7 +91,6 @@ pub(crate) struct LauncherOptions<'a> {
     /// The number of memory files for outputs: the largest number of launches in a block whose
     /// outputs are compared; 0 if no outputs are compared.
     pub(crate) captures: usize,
-    /// The descriptor for the standard output of commands whose output is shown.
     pub(crate) shown: RawFd,
     pub(crate) want_counters: bool,
 }
@@ -195,7 +194,6 @@ impl Launcher {
         Ok(launcher)
     }
 
-    /// Returns `Err` with the reason if hardware counters cannot be read.
     pub(crate) fn counters(&self) -> &Result<(), String> {
         &self.counters
     }
@@ -206,7 +204,6 @@ impl Launcher {
         &self.captures[index % self.captures.len()]
     }
 
-    /// Returns the memory file with the standard error of the last hook.
     pub(crate) fn hook_errors(&self) -> &OwnedFd {
         &self.hook_errors
     }

@@ -129,7 +129,6 @@ fn has_begun(pid: Pid) -> bool {
     number_behind_name(&text, ENVIRONMENT_END_AT).is_some_and(|end| end > 0)
 }
 
-/// Returns true if `cores` is a subset of `given`.
 pub(crate) fn is_within(cores: &CpuSet, given: &CpuSet) -> bool {
     let mut all = 0..CpuSet::count();
     all.all(|core| cores.is_set(core) != Ok(true) || given.is_set(core) == Ok(true))
@@ -261,7 +260,6 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Creates a watch that also records the files that the process maps, if `notes_files`.
     #[cfg(feature = "commands")]
     pub(crate) fn new(notes_files: bool) -> Self {
         Self {

@@ -47,7 +47,6 @@ pub(crate) trait StartsFrom {
     ) -> Result<Option<Flaw>, EngineError>;
 }
 
-/// The reason why a contender cannot be raced on a neutral link.
 #[cfg(feature = "commands")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Flaw {
@@ -425,7 +424,6 @@ fn is_a_build_again(benchmark: &Benchmark, contender: usize) -> bool {
             || candidates.any(|id| program_of(benchmark, id.index()) != baseline))
 }
 
-/// Returns the launched program as the user named it.
 #[cfg(feature = "commands")]
 fn program_of(benchmark: &Benchmark, contender: usize) -> Option<String> {
     let program = match &benchmark.contenders[contender].workload {

@@ -2,7 +2,6 @@
 
 use deadheat_model::ContenderId;
 
-/// The progress of one benchmark through its replicates.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
     pub(crate) benchmark: usize,
@@ -11,7 +10,6 @@ pub(crate) struct Row {
     pub(crate) next: u32,
     /// One past the last replicate that the benchmark may run.
     pub(crate) end: u32,
-    /// The contender of the benchmark that ran last.
     pub(crate) previous: Option<ContenderId>,
     /// The time on the run's clock at which the current replicate began, plus the time that it
     /// spent on starting processes that several benchmarks share.
@@ -73,7 +71,6 @@ impl Rounds {
         &mut self.open[place]
     }
 
-    /// Removes a benchmark that is done.
     pub(crate) fn close(&mut self, place: usize) -> Row {
         self.open.remove(place)
     }

@@ -105,7 +105,6 @@ impl Captured {
     }
 }
 
-/// The channel through which a process delivers its results.
 pub(crate) enum Answer {
     /// The standard output of the process, which deadheat reads.
     Printed,
@@ -294,7 +293,6 @@ fn start(
     process
 }
 
-/// A process whose output is read.
 struct Running<'w> {
     process: Option<ProcessGroup>,
     /// `None` while the process runs. Then the way in which it failed, or `Some(None)` if it
@@ -374,7 +372,6 @@ fn wait(all: &[Running<'_>], pause: Option<Duration>, interrupts: &Interrupts) -
 }
 
 impl Running<'_> {
-    /// Stores the started process, or the error of its start.
     fn begin(&mut self, process: std::io::Result<ProcessGroup>) {
         // Without a writing end in this process, the pipe ends with the process.
         self.there = None;

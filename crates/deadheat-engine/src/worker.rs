@@ -78,7 +78,6 @@ pub(crate) struct WorkerProcess {
     searched: usize,
     /// True if the worker sent data, at any time, that no request had asked for.
     spoke_early: bool,
-    /// The end of the worker's standard error, if the standard error is not shown.
     pub(crate) stderr_tail: StderrTail,
     /// The pipes through which the worker takes turns with another worker, if there is one and the
     /// system reports the pipes.
@@ -366,7 +365,6 @@ impl WorkerProcess {
         self.process.ended_within(time).is_some()
     }
 
-    /// Asks the worker to exit and waits for its end.
     pub(crate) fn leave(mut self) {
         self.dismiss();
         self.process.ended_within(LEAVE);
@@ -463,7 +461,6 @@ pub(crate) struct WorkerStart<'a> {
     pub(crate) padding: usize,
     /// The seed of hashes in Python and Node, drawn for each replicate.
     pub(crate) hash_seed: Option<u32>,
-    /// True if the worker runs without address space randomization.
     pub(crate) fixed_addresses: bool,
     /// The worker's ends of the pipes through which it takes turns with another worker.
     pub(crate) baton: Option<&'a Baton>,

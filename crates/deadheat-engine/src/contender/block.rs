@@ -29,7 +29,6 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// Adds the samples of a block to `record`, with a flag for each disturbance.
     pub(super) fn record(
         &self,
         metrics: &[Metric],

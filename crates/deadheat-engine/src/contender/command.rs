@@ -65,7 +65,6 @@ pub struct CommandContenders<'a> {
     entered: Option<(usize, u32)>,
     /// The current neutral link of each contender; `None` for the user's own executable.
     links: Vec<Option<Variant>>,
-    /// The placement of the code in the replicate that has just begun.
     placed: Option<Placed>,
     metrics: Vec<Metric>,
     pinned: Vec<u32>,
@@ -89,9 +88,7 @@ pub struct CommandContenders<'a> {
     pub(super) fixes_addresses: Vec<usize>,
     /// The pairs (benchmark, contender) whose neutral links get their own path as `argv[0]`.
     named_by_link: Vec<(usize, usize)>,
-    /// The benchmarks whose contenders run side by side.
     pub(super) side_by_side: HashMap<usize, SideBySide>,
-    /// The cores of the benchmarks that run side by side.
     pub(super) shared_cores: Vec<u32>,
     /// The benchmark whose files last got new pages, and the paths of these files.
     drawn_files: Option<(usize, Vec<PathBuf>)>,
@@ -106,7 +103,6 @@ struct Tried {
     left_for: Option<PathBuf>,
 }
 
-/// The reader of the values that commands print (`--value`).
 struct PrintedValues {
     readers: Vec<ValueReader>,
     /// The `--value-file`; `None` for standard output.
@@ -137,7 +133,6 @@ impl PrintedValues {
         })
     }
 
-    /// Appends the values of a launch, in column order.
     fn read(&mut self, capture: &OwnedFd, to: &mut Vec<f64>) -> Result<(), CommandError> {
         self.bytes.clear();
         let read = capture.try_clone().map(File::from).and_then(|mut file| {
@@ -480,7 +475,6 @@ impl<'a> CommandContenders<'a> {
         Ok(true)
     }
 
-    /// Starts all contenders of a benchmark without address randomisation from now on.
     fn fix_addresses(&mut self, benchmark: usize) -> Result<(), EngineError> {
         self.fixes_addresses.push(benchmark);
         let manner = self.manner(benchmark, false);
@@ -636,8 +630,6 @@ impl<'a> CommandContenders<'a> {
         Ok(Some((last, left_for.map(|seen| seen.path))))
     }
 
-    /// Returns the first difference between the outputs of two of the last launches, given by
-    /// index.
     fn difference(&self, expected: usize, found: usize) -> io::Result<Option<Difference>> {
         let output = |launch| {
             let capture = self.launcher.capture(launch).as_fd().try_clone_to_owned();
@@ -918,7 +910,6 @@ fn ended_at(state: Option<&ProcessState>, addresses: AddressSpace) -> bool {
     state.is_some_and(|state| state.addresses == addresses)
 }
 
-/// Returns the observations of a launch that was not traced.
 fn noticed(measured: &Measured) -> Noticed<'_> {
     Noticed {
         ended_as: measured.ended_as.as_ref(),

@@ -45,7 +45,6 @@ pub struct FunctionContenders<'a> {
     /// True if the neutral links of two builds are matched to each other.
     matched: bool,
     placements: Placements,
-    /// The placement of the code in the replicate that has just begun.
     placed: Option<Placed>,
     /// For each benchmark, the replicate counts at which an interim analysis may end its race.
     looks: Vec<Vec<u32>>,
@@ -55,7 +54,6 @@ pub struct FunctionContenders<'a> {
     told_spent: Duration,
 }
 
-/// The processes of a replicate.
 struct Running {
     benchmark: usize,
     replicate: u32,
@@ -751,7 +749,6 @@ impl FunctionContenders<'_> {
         Ok(session)
     }
 
-    /// Prepares the benchmark of a process and warms up its contenders.
     fn get_ready(
         &mut self,
         session: &mut WorkerSession,

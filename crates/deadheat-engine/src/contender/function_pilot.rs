@@ -214,7 +214,6 @@ impl Workers<'_> {
 #[derive(Default)]
 struct PilotTeam {
     sessions: Vec<WorkerSession>,
-    /// The relay that passes turns between more than two processes.
     relay: Option<Relay>,
     /// True during a block, when one process may wait for another.
     is_in_block: bool,

@@ -176,7 +176,6 @@ impl Workers<'_> {
         Ok(Some(kept))
     }
 
-    /// Dismisses kept processes of other replicates.
     pub(super) fn dismiss_kept_of_others(&mut self, replicate: u64) {
         let kept = std::mem::take(&mut self.one_start.kept);
         for team in kept {

@@ -145,7 +145,6 @@ fn only_match<'t>(pattern: &Regex, text: &'t str) -> Result<Option<&'t str>, Str
     Ok(Some(found.as_str()))
 }
 
-/// Parses a finite number.
 fn number(text: &str) -> Result<f64, String> {
     let number = text.trim().parse::<f64>();
     number

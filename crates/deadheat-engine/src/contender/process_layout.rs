@@ -6,7 +6,6 @@ use crate::executable::Executable;
 use crate::function_failure::FunctionError;
 use crate::worker::WorkerProgram;
 
-/// The contenders of a benchmark and the processes that call them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ProcessLayout {
     pub(super) name: String,
@@ -31,7 +30,6 @@ pub(super) struct ProcessLayout {
     copy: Option<usize>,
 }
 
-/// The program and the benchmark that a process of a replicate runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ProcessSlot {
     pub(super) program: usize,

@@ -20,11 +20,9 @@ pub(super) struct Noticed<'a> {
     pub(super) ended_as: Option<&'a ProcessState>,
     /// True if the main thread was allowed only on the given cores when the process ended.
     pub(super) ended_there: Option<bool>,
-    /// The name of a process that the contender left running.
     pub(super) left_behind: Option<[u8; 16]>,
 }
 
-/// The observations so far of the processes of all contenders.
 #[derive(Debug, Default)]
 pub(super) struct Witness {
     known: BTreeMap<(usize, usize), Known>,
@@ -91,7 +89,6 @@ impl Witness {
         self.known.entry(of).or_default().observe(noticed);
     }
 
-    /// Records that the program of a contender restarts itself at fixed addresses.
     #[cfg(feature = "commands")]
     pub(super) fn fixes_addresses(&mut self, of: (usize, usize)) {
         self.fixing.push(of);

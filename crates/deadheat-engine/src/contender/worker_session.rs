@@ -36,7 +36,6 @@ pub(super) fn greeted(hello: &Reply) -> Result<&[Metric], FunctionError> {
     }
 }
 
-/// One process of a replicate.
 #[derive(Debug)]
 pub(super) struct WorkerSession {
     pub(super) process_slot: usize,
@@ -51,7 +50,6 @@ pub(super) struct WorkerSession {
     pub(super) columns: Vec<usize>,
     /// The metrics of the worker's samples, in the order it reports them.
     pub(super) measured: Vec<Metric>,
-    /// True if every block of the benchmark has a new input.
     pub(super) renews_input: bool,
     /// The seed of the input that the warm-up left ready for the first block. The contender of the
     /// block's first slot ran last in that warm-up.
@@ -64,7 +62,6 @@ pub(super) struct WorkerSession {
     pub(super) has_failed: bool,
     /// True once the worker was requested to prepare its current benchmark.
     pub(super) is_asked: bool,
-    /// The folder of callgrind's counts, if callgrind counts.
     #[cfg(feature = "commands")]
     pub(super) counts: Option<LaunchFolder>,
 }
@@ -175,12 +172,10 @@ pub(super) struct RunPosition<'a> {
     pub(super) place: [u64; 3],
 }
 
-/// The pipes through which processes pass turns to each other.
 #[derive(Default)]
 pub(super) struct Batons {
     /// One end per process; empty if there is only one process.
     pub(super) ends: Vec<Baton>,
-    /// The relay that passes turns between more than two processes.
     pub(super) relay: Option<Relay>,
 }
 

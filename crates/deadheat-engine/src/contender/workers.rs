@@ -85,7 +85,6 @@ pub struct FunctionOptions {
     pub forks: bool,
 }
 
-/// The state that all worker processes of a race share.
 pub(super) struct Workers<'a> {
     pub(super) options: FunctionOptions,
     pub(super) interrupts: &'a Interrupts,
@@ -93,7 +92,6 @@ pub(super) struct Workers<'a> {
     pub(super) instruments: Instruments,
     pub(super) programs: Programs,
     page_draws: PageDraws,
-    /// Waiting processes of future replicates.
     pub(super) ahead: StartedAhead,
     /// Processes that were dismissed and may not have exited yet.
     leaving: Vec<WorkerSession>,
@@ -258,7 +256,6 @@ impl<'a> Workers<'a> {
         Ok(session)
     }
 
-    /// Waits for the hello message of a new process and checks it.
     pub(super) fn hear_hello(
         &self,
         session: &mut WorkerSession,
@@ -504,7 +501,6 @@ impl<'a> Workers<'a> {
         }
     }
 
-    /// Returns the time limits for a process that starts and imports.
     pub(super) fn patience_at_start(&self) -> ReplyLimits {
         ReplyLimits {
             each: self.options.timeout.map(|timeout| timeout.max(START_UP)),

@@ -374,7 +374,6 @@ pub fn can_share_memory() -> bool {
     }
 }
 
-/// The flags of `clone` for a child in the memory of the launcher.
 const SHARING: c_int = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
 
 /// Returns a descriptor that becomes readable when a child ends. If there is none, kills the child.
@@ -443,7 +442,6 @@ pub(super) enum WaitEnd {
 /// fills some hundred MB of memory between two checks.
 const BETWEEN_LOOKS_MS: u128 = 100;
 
-/// Returns true if an output is larger than [`MOST_OUTPUT`].
 pub(super) fn has_too_much(output: BorrowedFd<'_>) -> bool {
     fstat(output).is_ok_and(|found| found.st_size as u64 > MOST_OUTPUT)
 }

@@ -64,7 +64,6 @@ impl Words {
     }
 }
 
-/// The destination of the standard output of a launch.
 #[derive(Debug)]
 pub(crate) enum OutputKind {
     Null,

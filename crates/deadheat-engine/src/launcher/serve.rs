@@ -51,7 +51,6 @@ pub(super) struct Server {
     pub(super) sightings: OwnedFd,
     /// True if the launches of the current request are traced.
     pub(super) traced: bool,
-    /// The record of the launch that was traced last.
     pub(super) record: Vec<u8>,
     /// Processes that hooks left running.
     pub(super) daemons: Vec<Pid>,
@@ -67,9 +66,7 @@ pub(super) struct Streams {
     _files: [Option<OwnedFd>; 2],
 }
 
-/// The reason why the launcher exits.
 pub(super) enum Leave {
-    /// The race is over.
     Goodbye,
     /// A signal ended the race.
     BreakOff,

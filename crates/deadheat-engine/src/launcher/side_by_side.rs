@@ -341,7 +341,6 @@ fn measure(one: &Running, wall_ns: u64) -> Measured {
     }
 }
 
-/// The time between two checks of the size of an output.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 impl Running {
@@ -357,7 +356,6 @@ impl Running {
     }
 }
 
-/// Kills all launches that still run, and records the reason.
 fn kill_all(running: &mut [Running], why: Outcome) {
     for one in running {
         if one.measured.is_none() && one.killed.is_none() {

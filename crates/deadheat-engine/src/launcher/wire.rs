@@ -23,7 +23,6 @@ pub(crate) const HEAD_BYTES: usize = 4;
 pub(crate) const MAX_REQUEST_BYTES: usize =
     HEAD_BYTES + SHARING_BYTES + MAX_LAUNCHES * LAUNCH_BYTES;
 
-/// The head of a message to the launcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Head {
     /// Run this many launches, one after the other. The [`Launch`]es follow.
@@ -102,7 +101,6 @@ pub(crate) struct Launch {
 /// The address randomisation and the `argv[0]` of an image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Manner {
-    /// True if address space randomization is off.
     pub(crate) fixed_addresses: bool,
     /// True if the path of the variant is also the name of the program (`argv[0]`).
     pub(crate) named_by_path: bool,
@@ -121,7 +119,6 @@ impl Manner {
     }
 }
 
-/// The core that launches side by side share, their time slice, and the limit of a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sharing {
     pub(crate) core: u16,
@@ -152,7 +149,6 @@ impl Sharing {
     }
 }
 
-/// The image index for "no image".
 pub(crate) const NO_IMAGE: u16 = u16::MAX;
 
 /// Writes a request into `buffer` and returns its length in bytes.
@@ -199,7 +195,6 @@ pub(crate) fn encode_variant(image: u16, manner: Manner, path: &[u8]) -> Option<
     Some(bytes)
 }
 
-/// Returns the launch at `index` of an encoded request's body.
 pub(crate) fn decode_launch(body: &[u8], index: usize) -> Launch {
     let bytes = &body[index * LAUNCH_BYTES..(index + 1) * LAUNCH_BYTES];
     let field = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
@@ -215,7 +210,6 @@ pub(crate) fn body_bytes(launches: usize) -> usize {
     launches * LAUNCH_BYTES
 }
 
-/// The way in which a launch ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Exited(i32),

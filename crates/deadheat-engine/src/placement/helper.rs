@@ -52,7 +52,6 @@ impl LinkProgram {
     }
 }
 
-/// The facts about neutral links of an executable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Links {
     pub(crate) linker: String,
@@ -206,9 +205,7 @@ fn understand(
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Line {
-    /// Links are possible, with these facts about them.
     Links(Links),
-    /// Links are impossible, for this reason.
     Impossible(String),
     Placed(Variant),
     Refused(RefusedLink),
@@ -260,7 +257,6 @@ fn seed(said: &Object) -> Option<u32> {
     said.get("seed")?.as_u64()?.try_into().ok()
 }
 
-/// Returns the path if it is absolute.
 fn absolute(path: String) -> Option<PathBuf> {
     let path = PathBuf::from(path);
     path.is_absolute().then_some(path)

@@ -45,7 +45,6 @@ impl StderrTail {
         }
     }
 
-    /// Returns the stream to use as the standard error of a process.
     pub(crate) fn stdio(&self) -> Stdio {
         let copy = self.file.as_ref().and_then(|file| file.try_clone().ok());
         copy.map_or_else(Stdio::null, Stdio::from)
@@ -73,7 +72,6 @@ impl StderrTail {
         in_one_line(&self.text())
     }
 
-    /// Returns all text of the standard error that is kept.
     pub(crate) fn text(&self) -> String {
         let last = || {
             let file = self.file.as_ref()?;

@@ -15,7 +15,6 @@ use crate::interrupt::Interrupts;
 /// Grace period for the exit status of a peer reported lost.
 const NEWS: Duration = Duration::from_secs(2);
 
-/// The reason why a reply is missing.
 #[derive(Debug)]
 pub(crate) enum WaitError {
     Cause {
@@ -24,11 +23,9 @@ pub(crate) enum WaitError {
         worker: usize,
         cause: FunctionError,
     },
-    /// A signal asks deadheat to stop.
     Interrupted,
 }
 
-/// The time limits for replies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReplyLimits {
     /// The maximum time for making one input, and for taking one sample; `None` for no limit.

@@ -21,7 +21,6 @@ pub struct WorkerPipes {
     pub(super) replies: PipeWriter,
     /// The pipe for progress notes, which name the contender that is called.
     pub(super) notes: PipeWriter,
-    /// The turn-taking pipes, if the worker takes turns with another.
     pub(super) baton: Option<Baton>,
 }
 

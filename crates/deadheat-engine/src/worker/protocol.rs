@@ -38,7 +38,6 @@ pub(crate) enum Request {
     Bye,
 }
 
-/// The benchmark that a process serves, its clock and its memory layout.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PrepareRequest {
     pub(crate) benchmark: String,
@@ -59,7 +58,6 @@ pub(crate) struct PrepareRequest {
     pub(crate) input_per_call: bool,
 }
 
-/// One block on the input of one seed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BlockRequest {
     pub(crate) seed: u64,
@@ -78,7 +76,6 @@ pub(crate) struct BlockRequest {
 pub(crate) enum Reply {
     Hello {
         protocol: u32,
-        /// The name of the worker, for messages.
         worker: String,
         /// The metrics of the worker's samples, in column order.
         metrics: Vec<Metric>,
@@ -87,7 +84,6 @@ pub(crate) enum Reply {
     },
     Listed(Vec<ListedBenchmark>),
     Prepared {
-        /// True if every block has a new input.
         renews_input: bool,
         /// The ID of the process forked for the benchmark, if there is one.
         process: Option<u32>,
@@ -128,7 +124,6 @@ pub(crate) enum Problem {
     Unknown,
     /// The request is not allowed at this point.
     OutOfTurn,
-    /// The code panicked, with this message.
     Panicked(String),
     /// The code raised this error; for languages that raise errors.
     Raised(String),
@@ -228,7 +223,6 @@ const MOST_NOTES: usize = 16;
 const SHOWN: usize = 100;
 
 impl Request {
-    /// Encodes the message as a line, including the newline.
     pub(super) fn to_line(&self) -> String {
         let (kind, said) = match self {
             Request::List => ("list", Object::new()),
@@ -329,7 +323,6 @@ impl Request {
 }
 
 impl Reply {
-    /// Encodes the message as a line, including the newline.
     pub(super) fn to_line(&self) -> String {
         let (kind, said) = match self {
             Reply::Hello {

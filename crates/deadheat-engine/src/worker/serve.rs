@@ -501,7 +501,6 @@ mod tests {
     /// The replies of each process, and all calls in order.
     type Taken = (Vec<Result<Vec<f64>, PeerGone>>, Vec<(Turn, u64)>);
 
-    /// Runs a block in several processes.
     fn taken(order: &[Turn], unrecorded: usize, batons: Vec<Option<Baton>>) -> Taken {
         let processes = batons.len();
         let calls = Arc::new(Mutex::new(Vec::new()));

@@ -56,7 +56,6 @@ pub(crate) trait HarnessAdapter: Sync {
         benchmark
     }
 
-    /// Parses the repetitions and their length that the user's own arguments request.
     fn requested_repetitions(
         &self,
         arguments: &[String],
@@ -86,7 +85,6 @@ pub(crate) trait HarnessAdapter: Sync {
         yielded: &LaunchOutput,
     ) -> Result<Vec<Repetition>, HarnessError>;
 
-    /// Parses the error that a failed launch printed on its standard output.
     fn printed_error(&self, _printed: &str) -> Option<HarnessError> {
         None
     }
@@ -194,7 +192,6 @@ pub(crate) fn tersely_listed(printed: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The channel through which a launch delivers its results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResultsBy {
     /// The program writes to a file, whose path leads to a pipe.

@@ -39,7 +39,6 @@ struct Entered {
     named_by_link: Vec<bool>,
 }
 
-/// The results of a replicate whose launches have ended.
 struct Measured {
     benchmark: usize,
     replicate: u32,
@@ -64,7 +63,6 @@ pub struct HarnessContenders<'a> {
     page_draws: PageDraws,
     /// The current neutral link of each contender; `None` for the user's own executable.
     links: Vec<Option<Variant>>,
-    /// The placement of the code in the replicate that has just begun.
     placed: Option<Placed>,
     measured: Option<Measured>,
     witness: Witness,
@@ -288,7 +286,6 @@ impl<'a> HarnessContenders<'a> {
 }
 
 impl Entered {
-    /// Returns an error if repetitions or counters that the blocks need are missing.
     fn check(&self, launch: &Launch<'_>, repetitions: &[Repetition]) -> Result<(), EngineError> {
         let (found, expected) = (repetitions.len(), launch.repetitions);
         if found != expected as usize {

@@ -23,7 +23,6 @@ const COLUMN: char = '│';
 /// Options that change what a launch measures or reports.
 const REFUSED: [&str; 4] = ["--list", "--test", "--exact", "--skip"];
 
-/// Options that set the length of a launch.
 const LENGTHS: [&str; 4] = [
     "--min-time",
     "--max-time",

@@ -227,7 +227,6 @@ fn function(name: &str) -> &str {
     name.split('/').next().unwrap_or(name)
 }
 
-/// Returns the question that runs these functions once.
 fn once(functions: &[String]) -> Question {
     let functions: Vec<String> = functions.iter().map(|name| escaped(name)).collect();
     let chosen = format!("-test.bench=^({})$", functions.join("|"));
@@ -241,7 +240,6 @@ fn once(functions: &[String]) -> Question {
     ])
 }
 
-/// Returns the names that a run of these functions printed.
 fn names_of(functions: &[String], ran: &Captured) -> Vec<String> {
     let printed = String::from_utf8_lossy(&ran.output);
     let names = printed.lines().filter(|line| is_name(line));

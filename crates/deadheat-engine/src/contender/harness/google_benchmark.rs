@@ -21,7 +21,6 @@ pub(crate) struct GoogleBenchmark;
 const WARM_UP_SECONDS: f64 = 0.001;
 const WARM_UP_FLAG: &str = "--benchmark_min_warmup_time";
 
-/// The argument that makes an executable print its benchmarks and exit.
 pub(crate) const LIST_TESTS: &str = "--benchmark_list_tests=true";
 
 impl HarnessAdapter for GoogleBenchmark {
@@ -223,7 +222,6 @@ fn wishes_of(arguments: &[String]) -> Result<RequestedRepetitions, ArgumentError
     Ok(read)
 }
 
-/// Returns true if Google Benchmark interprets `value` as true.
 fn is_true(value: Option<&str>) -> bool {
     let no = ["0", "f", "n", "false", "no", "off"];
     value.is_none_or(|value| !no.iter().any(|no| no.eq_ignore_ascii_case(value)))

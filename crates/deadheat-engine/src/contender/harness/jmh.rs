@@ -234,7 +234,6 @@ fn values(text: &str) -> Option<(&str, std::str::Split<'_, &'static str>)> {
     Some((key, values.strip_suffix('}')?.split(", ")))
 }
 
-/// Combines each name with each value of the parameter `key`.
 fn combined<'v>(
     names: &[String],
     key: &str,

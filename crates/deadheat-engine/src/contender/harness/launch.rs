@@ -63,19 +63,16 @@ pub(super) struct Launch<'a> {
     pub(super) is_side_by_side: bool,
     /// A neutral link of the program, which is started under the program's name.
     pub(super) variant: Option<&'a Variant>,
-    /// The padding that makes the paths of both sides equally long.
     pub(super) path_padding: Option<PathPadding>,
     /// Bytes of padding in the environment.
     pub(super) padding: usize,
     /// The seed of Python's hashes, unless the user sets one.
     pub(super) hash_seed: u32,
-    /// True if the process starts without address randomisation.
     pub(super) fixed_addresses: bool,
     /// True if `argv[0]` of a neutral link is the path of the link and not that of the program.
     pub(super) named_by_link: bool,
 }
 
-/// The process of a launch and the observations about it.
 pub(super) struct Watched {
     pub(super) watch: Watch,
     pub(super) started: Option<Started>,
@@ -116,7 +113,6 @@ impl Watched {
     }
 }
 
-/// The state that all launches share.
 pub(super) struct Launcher<'a> {
     pub(super) options: HarnessOptions,
     pub(super) interrupts: &'a Interrupts,
@@ -274,7 +270,6 @@ impl<'a> Launcher<'a> {
         Ok((command, answer, folder))
     }
 
-    /// Parses the repetitions from the results of a launch.
     fn yielded(
         &self,
         launch: &Launch<'_>,
@@ -410,7 +405,6 @@ fn again(launch: &Launch<'_>) -> String {
     }
 }
 
-/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |sign: char| sign.is_ascii_alphanumeric() || "_-./=:,+@%".contains(sign);
     if !word.is_empty() && word.chars().all(plain) {

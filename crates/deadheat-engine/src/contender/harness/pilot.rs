@@ -154,7 +154,6 @@ impl Tried {
     }
 }
 
-/// The calibration run of one benchmark.
 pub(super) struct Piloting<'p, 'a> {
     pub(super) launcher: &'p mut Launcher<'a>,
     pub(super) page_draws: &'p PageDraws,
@@ -464,7 +463,6 @@ fn is_of_single_calls(error: &EngineError) -> bool {
     problem_of(error) == Some(&HarnessError::SingleCalls)
 }
 
-/// The result of launching every side with the parameters of the race.
 enum Rehearsed {
     Well(Vec<Tried>),
     /// A program does not support a fixed number of iterations.

@@ -323,7 +323,6 @@ struct Value {
 }
 
 impl<'a> Row<'a> {
-    /// Returns the benchmarks of a suite, which have one run each.
     fn all(suite: &'a Object) -> impl Iterator<Item = Self> {
         let facts = |of: &'a Object| of.get("metadata").and_then(Json::as_object);
         let benchmarks = suite.get("benchmarks").and_then(Json::as_list);
