@@ -17,6 +17,7 @@ pub(crate) const SEEDS: u64 = 1 << 53;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Request {
+    /// List the benchmarks.
     List,
     /// Import what these benchmarks need, and serve each of them in a process forked for it.
     Import { benchmarks: Vec<String> },
@@ -33,6 +34,7 @@ pub(crate) enum Request {
         order: Vec<usize>,
         iterations: u64,
     },
+    /// Run one block.
     Block(BlockRequest),
     /// The replicate is over; the worker exits.
     Bye,
