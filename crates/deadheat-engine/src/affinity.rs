@@ -65,7 +65,6 @@ pub fn pin_this_thread(core: u32) -> Result<(), Errno> {
     hold_this_thread(&[core])
 }
 
-/// Restricts the calling thread, and all threads and processes that it starts later, to `cores`.
 fn hold_this_thread(cores: &[u32]) -> Result<(), Errno> {
     let mut set = CpuSet::new();
     for core in cores {
@@ -74,7 +73,6 @@ fn hold_this_thread(cores: &[u32]) -> Result<(), Errno> {
     sched_setaffinity(Pid::from_raw(0), &set)
 }
 
-/// Pins all threads of the process `pid` to `core`.
 pub(crate) fn move_process(pid: Pid, core: u32) -> Result<(), Errno> {
     let mut set = CpuSet::new();
     set.set(core as usize)?;
@@ -105,13 +103,11 @@ pub fn check_allowed(cores: &[u32], allowed: &[u32]) -> Result<(), AffinityError
 struct Original(Option<CpuSet>);
 
 impl Original {
-    /// Returns the affinity of the calling thread, also as a sorted list of cores.
     fn of_this_thread() -> Result<(Self, Vec<u32>), Errno> {
         let set = sched_getaffinity(Pid::from_raw(0))?;
         Ok((Self(Some(set)), allowed_cores(&set)))
     }
 
-    /// Restores the original affinity of the calling thread.
     fn release(&self) {
         if let Some(original) = &self.0 {
             let _ = sched_setaffinity(Pid::from_raw(0), original);
@@ -135,9 +131,9 @@ impl Drop for Original {
 #[derive(Debug, Default)]
 pub(crate) struct AffinityGuard {
     _original: Original,
-    /// Cores every contender starts with.
+    /// The cores that contenders start on.
     pub(crate) contenders: Vec<u32>,
-    /// True if these are not simply the cores that deadheat was started with.
+    /// True if `contenders` differs from the cores that deadheat was started with.
     pub(crate) is_chosen: bool,
 }
 
@@ -221,7 +217,6 @@ pub(crate) struct Cores {
 }
 
 impl Cores {
-    /// Returns the cores that `pinning` allows for replicates.
     pub(crate) fn new(pinning: &Pinning) -> Result<Self, AffinityError> {
         let (original, allowed) = match (Original::of_this_thread(), pinning) {
             (Ok(found), _) => found,
@@ -238,7 +233,6 @@ impl Cores {
         })
     }
 
-    /// Returns the cores that replicates are drawn from; empty if nothing is pinned.
     pub(crate) fn choices(&self) -> &[u32] {
         &self.choices
     }
@@ -277,14 +271,13 @@ impl Cores {
         }
     }
 
-    /// Restores the original affinity of the calling thread.
     pub(crate) fn release(&self) {
         self.original.release();
     }
 }
 
-/// Returns the cores for replicates of one thread, of which each gets one, and those for replicates
-/// of several threads, which are empty for the original affinity. `root` is the folder that
+/// Returns the cores to draw from for single-threaded replicates, and the cores for multi-threaded
+/// ones; an empty list means that these keep the original affinity. `root` is the folder that
 /// contains `sys`.
 fn choices(
     pinning: &Pinning,
@@ -324,7 +317,7 @@ pub fn fastest_cores(cores: &[u32], speed: impl Fn(u32) -> u64) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    /// Writes the number for each core into a file of that name, as the kernel does.
+    /// Returns a folder with a `sys` in which each core has `file` with its number.
     fn machine(file: &str, numbers: &[u64]) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         for (core, number) in numbers.iter().enumerate() {
@@ -336,7 +329,6 @@ mod tests {
         root
     }
 
-    /// Two small cores, two big ones, and two small ones again.
     fn big_little() -> tempfile::TempDir {
         machine("cpu_capacity", &[446, 446, 1024, 1009, 446, 446])
     }

@@ -110,7 +110,6 @@ impl ContenderFailure {
     }
 }
 
-/// Shortens a long text to its beginning and its end, for a message.
 pub(crate) fn shortened(text: &str) -> Cow<'_, str> {
     const LONGEST: usize = 400;
     const END: usize = 100;
@@ -143,7 +142,6 @@ pub(crate) fn stopped_by(signal: i32) -> String {
 
 impl std::error::Error for ContenderFailure {}
 
-/// The message for a program that SIGILL killed under Valgrind.
 pub(crate) const ILLEGAL_INSTRUCTION: &str = "was killed by signal 4 (SIGILL), mostly because \
                                               Valgrind does not know an instruction\nhelp: build \
                                               both sides for an older processor (-C \
@@ -152,7 +150,6 @@ pub(crate) const ILLEGAL_INSTRUCTION: &str = "was killed by signal 4 (SIGILL), m
 
 const RELATIVE: &str = "relative paths start at the current folder";
 
-/// Returns advice for a command that `signal` killed, if there is any.
 fn advice_on_signal(signal: i32) -> Option<&'static str> {
     match signal {
         libc::SIGKILL => Some(
@@ -175,7 +172,7 @@ fn advice_on_signal(signal: i32) -> Option<&'static str> {
     }
 }
 
-/// Returns when the hook that an option sets runs, in words.
+/// Returns a clause that says when the hook of the option `flag` runs.
 fn run_when(flag: &str) -> &'static str {
     match flag {
         "--setup" => "--setup runs before the first launch",
@@ -425,7 +422,6 @@ impl fmt::Display for CommandError {
 
 impl std::error::Error for CommandError {}
 
-/// Returns the verb of an error message about output: `printed`, or `wrote to` with the file.
 fn wrote(file: &Option<PathBuf>) -> String {
     file.as_ref().map_or("printed".to_owned(), |file| {
         format!("wrote to '{}'", file.display())
@@ -437,8 +433,7 @@ fn reads(line: &Option<String>) -> String {
         .map_or("is missing".to_owned(), |line| format!("is {line}"))
 }
 
-/// Returns `before` followed by `stderr_tail`, the end of a standard error; an empty text if
-/// `stderr_tail` is empty.
+/// Returns `before` followed by `stderr_tail`; empty if `stderr_tail` is empty.
 fn said(before: &str, stderr_tail: &str) -> String {
     if stderr_tail.is_empty() {
         String::new()
@@ -678,7 +673,6 @@ fn report_of(harness: Harness) -> &'static str {
     }
 }
 
-/// Returns the option that makes an executable of a harness list its benchmarks.
 fn listing_of(harness: Harness) -> &'static str {
     match harness {
         Harness::GoogleBenchmark => "--benchmark_list_tests",
@@ -691,7 +685,6 @@ fn listing_of(harness: Harness) -> &'static str {
 }
 
 impl HarnessError {
-    /// Returns the error for a report that cannot be parsed.
     pub(crate) fn garbled(harness: Harness, text: &str) -> Self {
         Self::Garbled {
             harness,

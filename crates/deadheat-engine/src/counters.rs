@@ -11,7 +11,6 @@ pub(crate) use hardware::COUNTER_COUNT;
 #[cfg(feature = "commands")]
 pub use hardware::{Counters, opens_a_clock};
 
-/// Hardware counters of commands, if the machine has them.
 #[cfg(all(feature = "commands", target_os = "linux"))]
 mod hardware {
     use std::io;
@@ -20,7 +19,6 @@ mod hardware {
     use perf_event::events::{Event, Hardware, Software};
     use perf_event::{Builder, Counter};
 
-    /// The number of hardware counters.
     pub(crate) const COUNTER_COUNT: usize = 4;
 
     /// Hardware counters for the next command that this process launches.
@@ -37,7 +35,6 @@ mod hardware {
     }
 
     impl Counters {
-        /// The metrics, in the order of the counters.
         pub(crate) const METRICS: [Metric; COUNTER_COUNT] = [
             Metric::Cycles,
             Metric::Instructions,
@@ -83,7 +80,6 @@ mod hardware {
             events
         }
 
-        /// Returns the reason why counters cannot be opened, with advice for the user.
         pub(crate) fn explain(errno: i32) -> String {
             match errno {
                 libc::EACCES | libc::EPERM => {
@@ -99,8 +95,8 @@ mod hardware {
         }
     }
 
-    /// Returns an error with the reason if this process may not open the CPU clock event, by which
-    /// perf samples. Every machine has this event.
+    /// Returns an error with the reason if this process may not open the CPU clock event, which
+    /// perf uses for sampling. Every machine has this event.
     pub fn opens_a_clock() -> Result<(), String> {
         let opened = follow_commands(Software::CPU_CLOCK);
         let refused = |error: io::Error| Counters::explain(error.raw_os_error().unwrap_or(0));

@@ -39,8 +39,8 @@ pub enum EngineError {
         /// The description of the problem.
         problem: String,
     },
-    /// The functions of a benchmark do not belong to one program or to two; the text is the name of
-    /// the benchmark.
+    /// The contenders of a benchmark are neither functions of one program nor of programs that take
+    /// turns; the text is the name of the benchmark.
     NoFunctions(String),
     /// A program does not list its benchmarks.
     #[cfg(feature = "commands")]

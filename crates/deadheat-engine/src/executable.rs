@@ -28,7 +28,6 @@ pub use jar::is_jar;
 /// The identity of a file: its device and its inode.
 pub(crate) type FileId = (u64, u64);
 
-/// Returns the identity of a file; `None` if it cannot be read.
 pub(crate) fn file_id(path: impl AsRef<Path>) -> Option<FileId> {
     let about = metadata(path).ok()?;
     Some((about.dev(), about.ino()))
@@ -209,7 +208,6 @@ fn files_of(program: &Path, arguments: &[PathBuf]) -> impl Iterator<Item = PathB
     executable.into_iter().chain(arguments.iter().cloned())
 }
 
-/// Extensions of scripts that interpreters execute.
 #[cfg(feature = "commands")]
 const SCRIPT_ENDINGS: [&str; 15] = [
     "R", "bash", "cjs", "fish", "jl", "js", "lua", "mjs", "php", "pl", "py", "rb", "sh", "ts",
@@ -296,7 +294,6 @@ pub(crate) fn on_link(link: &Option<Variant>) -> String {
     })
 }
 
-/// Jars, the archives of Java.
 #[cfg(feature = "commands")]
 mod jar {
     use std::fs::File;
@@ -322,7 +319,6 @@ mod jar {
         path.is_file() && File::open(path).and_then(read).is_ok() && beginning == BEGINNING
     }
 
-    /// Returns true if a jar contains benchmarks of JMH.
     pub(crate) fn holds_benchmarks_of_jmh(path: &Path) -> bool {
         let list = list_of_files(path).unwrap_or_default();
         list.windows(BENCHMARKS.len())

@@ -73,7 +73,6 @@ pub trait ComparesOutputs {
     fn check_with(&mut self, equal: fn(&Self::Output, &Self::Output) -> bool);
 }
 
-/// The outputs of one benchmark.
 #[derive(Debug)]
 pub(super) struct Outputs<O> {
     /// The outputs of the current sample, with space reserved before it begins.
@@ -100,17 +99,14 @@ impl<O> Outputs<O> {
         }
     }
 
-    /// Returns the last output that was kept.
     pub(super) fn into_last(mut self) -> Option<O> {
         self.batch.pop()
     }
 
-    /// Compares outputs from now on.
     pub(super) fn check_with(&mut self, equal: fn(&O, &O) -> bool) {
         self.equal = Some(equal);
     }
 
-    /// Returns true if outputs are compared.
     pub(super) fn are_checked(&self) -> bool {
         self.equal.is_some()
     }
@@ -148,7 +144,6 @@ impl<O> Outputs<O> {
         }
     }
 
-    /// Discards all outputs, because the input changes.
     pub(super) fn forget(&mut self) {
         self.answers.clear();
     }
@@ -205,7 +200,6 @@ impl<'a, O> Room<'a, O> {
         }
     }
 
-    /// Returns the vector for the outputs; `None` if they are not kept.
     #[inline(always)]
     pub(super) fn into_batch(self) -> Option<&'a mut Vec<O>> {
         self.0

@@ -273,7 +273,6 @@ fn after_colon(detail: &Option<String>) -> String {
         .unwrap_or_default()
 }
 
-/// Returns the error for a program that cannot be started, with advice.
 pub(crate) fn not_started(error: &io::Error, program: &Path) -> FunctionError {
     FunctionError::NotStarted(why_not_started(error, program))
 }

@@ -91,7 +91,6 @@ pub(crate) struct LauncherOptions<'a> {
     /// The number of memory files for outputs: the largest number of launches in a block whose
     /// outputs are compared; 0 if no outputs are compared.
     pub(crate) captures: usize,
-    /// The descriptor for the standard output of commands whose output is shown.
     pub(crate) shown: RawFd,
     pub(crate) want_counters: bool,
 }
@@ -113,7 +112,6 @@ pub(crate) struct Launcher {
 }
 
 impl Launcher {
-    /// Forks the launcher.
     pub(crate) fn start(
         options: LauncherOptions<'_>,
         interrupts: &Interrupts,
@@ -196,7 +194,6 @@ impl Launcher {
         Ok(launcher)
     }
 
-    /// Returns `Err` with the reason if hardware counters cannot be read.
     pub(crate) fn counters(&self) -> &Result<(), String> {
         &self.counters
     }
@@ -207,7 +204,6 @@ impl Launcher {
         &self.captures[index % self.captures.len()]
     }
 
-    /// Returns the memory file with the standard error of the last hook.
     pub(crate) fn hook_errors(&self) -> &OwnedFd {
         &self.hook_errors
     }
@@ -218,8 +214,8 @@ impl Launcher {
         &self.command_errors
     }
 
-    /// Makes later launches of a command start `file` with the addresses and the name of `manner`.
-    /// `None` restores the command's own program.
+    /// Makes later launches of a command start `file` in this manner. `None` restores the command's
+    /// own program.
     pub(crate) fn vary(
         &self,
         image: u16,
@@ -350,7 +346,8 @@ impl Drop for Launcher {
         self.requests = None;
         let ended = waitpid(self.pid, None);
         if ended.is_ok_and(|status| !matches!(status, WaitStatus::Exited(_, 0))) {
-            // A command may kill its launcher (`kill -9 $PPID`), which then ends nothing.
+            // A command may kill its launcher (`kill -9 $PPID`), and the launcher then does not end
+            // its children.
             end_strays(|child| !self.earlier_children.contains(&child));
         }
     }
@@ -360,7 +357,8 @@ impl Drop for Launcher {
 /// run in both processes.
 fn live_as_launcher(server: Server) -> ! {
     let _ = SigSet::all().thread_set_mask();
-    // `timeout -k` kills the process group of deadheat: the launcher must survive to end the commands.
+    // `timeout -k` kills the process group of deadheat: the launcher must survive to end the
+    // commands.
     let _ = setpgid(Pid::from_raw(0), Pid::from_raw(0));
     let served = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| server.serve()));
     // SAFETY: _exit has no preconditions.

@@ -62,7 +62,6 @@ pub(crate) fn at_fixed_addresses<T>(fixed: bool, start: impl FnOnce() -> T) -> T
     started
 }
 
-/// Returns true if the system allows processes at fixed addresses.
 pub(crate) fn addresses_can_be_fixed() -> bool {
     let before = fix_addresses();
     restore_addresses(before);

@@ -129,7 +129,6 @@ fn has_begun(pid: Pid) -> bool {
     number_behind_name(&text, ENVIRONMENT_END_AT).is_some_and(|end| end > 0)
 }
 
-/// Returns true if `cores` is a subset of `given`.
 pub(crate) fn is_within(cores: &CpuSet, given: &CpuSet) -> bool {
     let mut all = 0..CpuSet::count();
     all.all(|core| cores.is_set(core) != Ok(true) || given.is_set(core) == Ok(true))
@@ -139,7 +138,6 @@ pub(crate) fn is_within(cores: &CpuSet, given: &CpuSet) -> bool {
 /// fields belong to the descendant that does its work, if there is one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sighting {
-    /// The file that the process executes.
     pub(crate) file: FileId,
     pub(crate) path: PathBuf,
     pub(crate) state: ProcessState,
@@ -243,7 +241,6 @@ fn worker_of(pid: Pid) -> Pid {
 /// earlier. Each later pause between observations is four times as long as the pause before,
 /// because an observation delays the process by some microseconds.
 const FIRST_LOOK: Duration = Duration::from_millis(2);
-/// The longest pause between two observations.
 const LONGEST_PAUSE: Duration = Duration::from_millis(512);
 /// The shortest pause between two observations, however often the process writes.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
@@ -263,7 +260,6 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Creates a watch that also records the files that the process maps, if `notes_files`.
     #[cfg(feature = "commands")]
     pub(crate) fn new(notes_files: bool) -> Self {
         Self {
@@ -272,12 +268,10 @@ impl Watch {
         }
     }
 
-    /// Starts to observe a process that was just started.
     pub(crate) fn begin(&mut self, pid: Pid) {
         self.looking = Some((pid, Instant::now(), FIRST_LOOK));
     }
 
-    /// Returns the time until the next observation.
     pub(crate) fn pause(&self) -> Duration {
         self.looking.map_or(LONGEST_PAUSE, |(_, last, pause)| {
             pause.saturating_sub(last.elapsed())

@@ -77,10 +77,10 @@ impl<'a> Schedule<'a> {
     /// if a discarded launch primes the block; `None` if no contender has run.
     ///
     /// A block of commands is always primed. A launch is affected by the launches before it, so
-    /// their number must not depend on the random order of earlier blocks. Without priming a block
-    /// whose first contender had run last, the effects of blocks in races of `true` against itself
-    /// correlated with those of the second block before (0.12 to 0.15; 0.01 by chance), and 36 of
-    /// 300 races found a difference where 15 are expected.
+    /// their number must not depend on the random order of earlier blocks. Earlier versions did not
+    /// prime a block whose first contender had run last. In races of `true` against itself, the
+    /// effect of a block then correlated with that of the block two before it (0.12 to 0.15; 0.01
+    /// by chance), and 36 of 300 races found a difference instead of the expected 15.
     pub fn block(
         &self,
         benchmark: usize,
@@ -138,9 +138,9 @@ impl<'a> Schedule<'a> {
             // One fair coin orders two blocks of a replicate; the second has the reverse order. A
             // fixed ABBA would be biased by a disturbance with a period of four slots. An effect
             // that slows the first sample of a block, such as a new input, is added in one block
-            // and subtracted in the other. With one coin per block it was most of the error: for a
-            // function that counts characters with branches, blocks scattered by 12% and processes
-            // of 47 blocks by 1.4%; without it, processes scattered by 0.6%.
+            // and subtracted in the other. With one coin per block, this effect was most of the
+            // error: for a function that counts characters with branches, blocks scattered by 12%
+            // and processes of 47 blocks by 1.4%; without the effect, processes scattered by 0.6%.
             let pair = u64::from(index / 2);
             let place = [benchmark as u64, u64::from(replicate), pair];
             let heads = coin(&mut stream(seed, Purpose::Order, place));

@@ -17,7 +17,6 @@ use crate::interrupt::Interrupts;
 
 /// The process ID of the owner and its folder: `PID:FOLDER`.
 const VARIABLE: &str = "DEADHEAT_OWNER";
-/// The prefix of the name of the owner's folder.
 const PREFIX: &str = "deadheat-";
 
 /// Watches the owner. The standard input of this process is a pipe or socket, and the owner holds

@@ -165,7 +165,7 @@ impl PageDraws {
         }
         shuffle(rng, &mut pieces);
         let begun = Instant::now();
-        // The disk gets all requests at once; then each piece is waited for.
+        // Sends all requests to the disk at once, and then waits for each piece.
         for (file, piece) in &pieces {
             request(file, piece);
         }

@@ -47,7 +47,6 @@ pub(crate) trait StartsFrom {
     ) -> Result<Option<Flaw>, EngineError>;
 }
 
-/// The reason why a contender cannot be raced on a neutral link.
 #[cfg(feature = "commands")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Flaw {
@@ -91,7 +90,7 @@ pub struct Placements {
 }
 
 impl Placements {
-    /// Adds an executable, or several builds that are `matched`, and returns the place of the
+    /// Adds an executable, or several builds that are `matched`, and returns the [`Place`] of the
     /// first. Each build comes with the helper's facts about its links.
     pub(crate) fn add(
         &mut self,
@@ -288,7 +287,7 @@ impl Placements {
     /// Finds the neutral links of a plan: asks `program` about every command and Google Benchmark
     /// executable that has a record of its link next to it. Without a program, every contender runs
     /// as the user linked it. Call this before deadheat pins itself to one core, because linkers
-    /// use all of them.
+    /// use all cores.
     ///
     /// A resumed run passes the facts recorded `before` and keeps its neutral links.
     ///
@@ -311,7 +310,7 @@ impl Placements {
         }
         // Commands of the same executable share its links, so that a race of two of its functions
         // compares only the functions. Matched builds share one seed per replicate. Otherwise each
-        // side draws its own: a Google Benchmark executable is a build even if raced against
+        // side draws its own seed: a Google Benchmark executable is a build even if raced against
         // itself, and so is a control if another contender of the benchmark is a build.
         let mut known: Vec<(Vec<PathBuf>, Option<usize>, Option<Place>)> = Vec::new();
         for (index, benchmark) in plan.benchmarks.iter().enumerate() {
@@ -425,7 +424,6 @@ fn is_a_build_again(benchmark: &Benchmark, contender: usize) -> bool {
             || candidates.any(|id| program_of(benchmark, id.index()) != baseline))
 }
 
-/// Returns the launched program as the user named it.
 #[cfg(feature = "commands")]
 fn program_of(benchmark: &Benchmark, contender: usize) -> Option<String> {
     let program = match &benchmark.contenders[contender].workload {

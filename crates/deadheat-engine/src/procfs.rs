@@ -64,7 +64,6 @@ pub(crate) fn children_of(pid: Pid) -> Vec<Pid> {
     numbers.map(Pid::from_raw).collect()
 }
 
-/// Returns the resident memory of a process in bytes; `None` if the system does not report it.
 pub(crate) fn resident_bytes(pid: Pid) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status

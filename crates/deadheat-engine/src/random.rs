@@ -44,7 +44,6 @@ fn mix(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Returns true with probability one half.
 pub(crate) fn coin(rng: &mut impl Rng) -> bool {
     rng.next_u64() >> 63 == 1
 }

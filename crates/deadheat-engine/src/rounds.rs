@@ -2,18 +2,14 @@
 
 use deadheat_model::ContenderId;
 
-/// The progress of one benchmark through its replicates.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
-    /// Index of the benchmark in the plan.
     pub(crate) benchmark: usize,
     /// The first replicate of the benchmark in this session.
     pub(crate) first: u32,
-    /// The next replicate of the benchmark.
     pub(crate) next: u32,
     /// One past the last replicate that the benchmark may run.
     pub(crate) end: u32,
-    /// The contender of the benchmark that ran last.
     pub(crate) previous: Option<ContenderId>,
     /// The time on the run's clock at which the current replicate began, plus the time that it
     /// spent on starting processes that several benchmarks share.
@@ -71,12 +67,10 @@ impl Rounds {
             .min_by_key(|place| self.open[*place].next)
     }
 
-    /// Returns the open benchmark at index `place`.
     pub(crate) fn row(&mut self, place: usize) -> &mut Row {
         &mut self.open[place]
     }
 
-    /// Removes a benchmark that is done.
     pub(crate) fn close(&mut self, place: usize) -> Row {
         self.open.remove(place)
     }

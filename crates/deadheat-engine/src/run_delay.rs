@@ -28,7 +28,6 @@ pub enum KeepWaiting {
 }
 
 impl KeepWaiting {
-    /// Returns the word for the reason in a message of the worker protocol.
     pub(crate) fn word(self) -> &'static str {
         match self {
             KeepWaiting::Concurrent => "concurrent",
@@ -91,8 +90,8 @@ impl Schedstat {
         (read.cpu_ns > 0).then_some(read)
     }
 
-    /// Returns true if the process of this thread used more CPU time than the thread. `all_ns` is
-    /// the CPU time of the process and of the children it waited for.
+    /// Returns true if the process used more CPU time than this thread, beyond the error of the
+    /// readings. `all_ns` is the CPU time of the process and of the children it waited for.
     #[cfg(feature = "commands")]
     pub(crate) fn had_company(&self, all_ns: u64) -> bool {
         is_company(all_ns.saturating_sub(self.cpu_ns), self.cpu_ns)

@@ -209,7 +209,8 @@ impl Session<'_> {
             }
             let share = end_ns.map(|end| self.share(end, shares_to_come(&plan, benchmark)));
             let own = plan.budget(benchmark).map(|budget| self.after(budget));
-            // The earlier of both ends.
+            // The benchmark ends with its share of the budget or at its own limit, whichever is
+            // earlier.
             let deadline = share.into_iter().chain(own).min();
             let opened = self.contenders.open(benchmark);
             let left = &mut warm_up_left_ns;

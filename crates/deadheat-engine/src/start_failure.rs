@@ -7,7 +7,6 @@ use deadheat_model::{HELP, words_of_system};
 
 use crate::executable::{begins_like_a_program, interpreter_of, is_executable};
 
-/// Returns in words why a program could not be started, with advice.
 pub(crate) fn why_not_started(error: &io::Error, program: &Path) -> String {
     let (why, advice) = match error.raw_os_error() {
         Some(libc::ENOENT) if program.exists() => return missing_interpreter(program),

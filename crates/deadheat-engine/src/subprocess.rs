@@ -105,7 +105,6 @@ impl Captured {
     }
 }
 
-/// The channel through which a process delivers its results.
 pub(crate) enum Answer {
     /// The standard output of the process, which deadheat reads.
     Printed,
@@ -145,11 +144,9 @@ pub(crate) struct Job<'w> {
     pub(crate) command: Command,
     pub(crate) input: Stdio,
     pub(crate) answer: Answer,
-    /// Observes the process while it runs.
     pub(crate) watch: Option<&'w mut Watch>,
 }
 
-/// Runs one job like [`run_captured`].
 pub(crate) fn run(
     job: Job<'_>,
     cores: Option<&CpuSet>,
@@ -296,9 +293,7 @@ fn start(
     process
 }
 
-/// A process whose output is read.
 struct Running<'w> {
-    /// The process group; `None` until the process is started.
     process: Option<ProcessGroup>,
     /// `None` while the process runs. Then the way in which it failed, or `Some(None)` if it
     /// succeeded.
@@ -312,7 +307,6 @@ struct Running<'w> {
     answers: Option<PipeReader>,
     /// The writing end of the pipe for the results, until the process has inherited it.
     there: Option<PipeWriter>,
-    /// True if the standard error of the process is shown.
     shown: bool,
     output: Vec<u8>,
     errors: Vec<u8>,
@@ -378,7 +372,6 @@ fn wait(all: &[Running<'_>], pause: Option<Duration>, interrupts: &Interrupts) -
 }
 
 impl Running<'_> {
-    /// Stores the started process, or the error of its start.
     fn begin(&mut self, process: std::io::Result<ProcessGroup>) {
         // Without a writing end in this process, the pipe ends with the process.
         self.there = None;

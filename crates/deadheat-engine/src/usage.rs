@@ -23,11 +23,9 @@ pub(crate) const USAGE_METRICS: [Metric; 7] = [
     Metric::InvoluntarySwitches,
 ];
 
-/// The result of waiting for a child.
 #[cfg(feature = "commands")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Waited {
-    /// The status as `wait4` returns it.
     pub(crate) status: libc::c_int,
     pub(crate) usage: Usage,
     /// True if the child wrote to files on a disk, even if only to their pages in memory.
@@ -76,7 +74,6 @@ pub(crate) fn wait(pid: libc::pid_t, options: libc::c_int) -> Option<Waited> {
 /// the readings.
 const EMPTY_PAIRS: usize = 51;
 
-/// Returns the time of a clock of the operating system in nanoseconds.
 #[inline]
 pub(crate) fn read_ns(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec {
@@ -157,7 +154,6 @@ impl ThreadUsage {
         usage
     }
 
-    /// Returns the number of context switches, voluntary and involuntary.
     pub(crate) fn switches(&self) -> u64 {
         self.voluntary_switches + self.involuntary_switches
     }

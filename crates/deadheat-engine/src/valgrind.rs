@@ -17,7 +17,6 @@ use crate::worker::WorkerProgram;
 /// The maximum number of bytes that are read of a callgrind dump.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// The time limit for reading Valgrind's version.
 const VERSION: Duration = Duration::from_secs(30);
 
 /// Name prefixes of the files that callgrind writes: instruction counts, and Valgrind's log.

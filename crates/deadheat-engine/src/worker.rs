@@ -52,11 +52,11 @@ const NODE_SEED_VARIABLE: &str = "DEADHEAT_NODE_SEED";
 
 /// Time that a worker may take to exit after the last request, or after it has closed its pipe.
 const LEAVE: Duration = Duration::from_secs(2);
-/// The maximum length of a line from a worker, in bytes: a list of some hundred thousand
+/// The maximum length of a line from a worker, in bytes: enough for a list of some hundred thousand
 /// benchmarks.
 const LONGEST_LINE: usize = 64 << 20;
-/// Bytes kept of a program's standard output: the names of some hundred thousand benchmarks. The
-/// rest is discarded.
+/// Bytes kept of a program's standard output: enough for the names of some hundred thousand
+/// benchmarks. The rest is discarded.
 const MOST_PRINTED: usize = 64 << 20;
 /// The maximum number of bytes of an invalid line that a message quotes.
 const SHOWN: usize = 80;
@@ -78,7 +78,6 @@ pub(crate) struct WorkerProcess {
     searched: usize,
     /// True if the worker sent data, at any time, that no request had asked for.
     spoke_early: bool,
-    /// The end of the worker's standard error, if the standard error is not shown.
     pub(crate) stderr_tail: StderrTail,
     /// The pipes through which the worker takes turns with another worker, if there is one and the
     /// system reports the pipes.
@@ -255,7 +254,6 @@ impl WorkerProcess {
         self.replies.as_fd()
     }
 
-    /// Returns true if a signal or a tracer has stopped the worker.
     pub(super) fn is_stopped(&self) -> bool {
         is_stopped(self.pid())
     }
@@ -304,8 +302,8 @@ impl WorkerProcess {
         }
     }
 
-    /// Reads some of the worker's standard output, if that is kept. A closed pipe could kill the
-    /// worker, and a full pipe would block it. Returns true if there was anything.
+    /// Reads some of the worker's standard output, if it is kept. A closed pipe could kill the
+    /// worker, and a full pipe would block it. Returns true if any bytes were read.
     fn read_printed(&mut self) -> bool {
         let mut buffer = [0; 4096];
         let (pipe, printed) = &mut self.printed;
@@ -367,7 +365,6 @@ impl WorkerProcess {
         self.process.ended_within(time).is_some()
     }
 
-    /// Asks the worker to exit and waits for its end.
     pub(crate) fn leave(mut self) {
         self.dismiss();
         self.process.ended_within(LEAVE);
@@ -418,7 +415,6 @@ fn node_seed(seed: u32) -> String {
     (1_000_000_000 + seed % 1_000_000_000).to_string()
 }
 
-/// Quotes the beginning of an invalid line.
 fn quoted(line: &[u8]) -> String {
     let said = String::from_utf8_lossy(&line[..line.len().min(SHOWN)]);
     match (said.trim_end(), line.len() > SHOWN) {
@@ -455,7 +451,6 @@ impl WorkerProgram {
     }
 }
 
-/// The options for starting a worker.
 pub(crate) struct WorkerStart<'a> {
     pub(crate) program: &'a WorkerProgram,
     /// The neutral link that is started instead of the executable, under the same name.
@@ -466,7 +461,6 @@ pub(crate) struct WorkerStart<'a> {
     pub(crate) padding: usize,
     /// The seed of hashes in Python and Node, drawn for each replicate.
     pub(crate) hash_seed: Option<u32>,
-    /// True if the worker runs without address space randomization.
     pub(crate) fixed_addresses: bool,
     /// The worker's ends of the pipes through which it takes turns with another worker.
     pub(crate) baton: Option<&'a Baton>,

@@ -1,5 +1,5 @@
-//! Benchmarks raced once more on the user's own link: after all others, within
-//! what these leave, and of no consequence for them.
+//! Reruns on the user's own link: they race after all other benchmarks, within the time that these
+//! leave, and their failures affect no other benchmark.
 
 mod common;
 
@@ -15,7 +15,7 @@ use deadheat_model::{
 };
 use deadheat_testing::runs::contenders;
 
-/// Every block takes a second.
+/// Contenders whose blocks take one second each. The benchmark `broken` fails.
 struct Seconds {
     clock: SimulatedClock,
     broken: Option<usize>,
@@ -73,7 +73,7 @@ impl Contenders for Seconds {
     }
 }
 
-/// Stops what stands beside after its replicates, and others never.
+/// Stops a rerun after its number of replicates, and never stops other benchmarks.
 struct ByReplicates(Plan);
 
 impl StoppingRule for ByReplicates {
@@ -91,8 +91,8 @@ impl StoppingRule for ByReplicates {
     }
 }
 
-/// The progress that was told after each block: its place, of how many, whether it stands beside,
-/// and blocks and seconds still to come at most.
+/// The progress reported after each block: the index of the benchmark, the number of benchmarks,
+/// true for a rerun, the maximum number of blocks, and the maximum number of seconds left.
 #[derive(Default)]
 struct Told(Vec<(usize, usize, bool, u64, u64)>);
 
@@ -112,8 +112,8 @@ impl Watcher for Told {
     }
 }
 
-/// Two benchmarks of ten replicates and one block each; the first of the plan
-/// stands beside its last.
+/// Returns a run of two benchmarks with ten replicates of one block each. The first benchmark of
+/// the plan is a rerun of the last.
 fn run() -> Run {
     let benchmark = |name: &str, own_link| Benchmark {
         name: name.to_owned(),
@@ -162,7 +162,7 @@ fn race(budget: Option<u64>, broken: Option<usize>) -> Raced {
         stop: &NeverStop,
         max_replicates: 10,
         budget: budget.map(Duration::from_secs),
-        // What stands beside is outlived all the same.
+        // Failures of reruns never end a race, so `false` has no effect on them.
         outlive_failures: broken != Some(0),
     }
     .race(&mut run)

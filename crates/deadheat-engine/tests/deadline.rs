@@ -1,4 +1,5 @@
-//! A deadline. Its signal is noted for the whole process, so this test has a process of its own.
+//! Tests a deadline. Its signal is recorded for the whole process, so this test has a separate
+//! process.
 
 use std::time::Duration;
 

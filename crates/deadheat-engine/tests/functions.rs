@@ -1,5 +1,5 @@
-//! Functions of every kind, sampled in this process with the counting
-//! allocator installed: what is between the readings, and what is not.
+//! Samples functions of every kind in this process with the counting allocator installed, and tests
+//! what a sample includes.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -22,13 +22,12 @@ fn gauge() -> Gauge {
     Gauge::new(SampleClock::choose().0)
 }
 
-/// A sample of the only contender, on a new input.
 fn sample(mut benchmark: impl FunctionBenchmark) -> Reading {
     benchmark.prepare(7);
     benchmark.sample(0, ITERATIONS, &gauge())
 }
 
-/// A benchmark of one function that looks at its input.
+/// Returns a benchmark of one function that takes its input by reference.
 fn looking<I: 'static, O: 'static>(
     make: fn(u64) -> I,
     call: fn(&I) -> O,
@@ -38,7 +37,7 @@ fn looking<I: 'static, O: 'static>(
     benchmark
 }
 
-/// Polls on this thread until it is done, as nothing here ever waits.
+/// Polls a future on this thread until it is ready; no future of these tests blocks.
 struct Eager;
 
 impl AsyncExecutor for Eager {
@@ -53,7 +52,7 @@ impl AsyncExecutor for Eager {
     }
 }
 
-/// Comes back only when it is asked a second time.
+/// A future that is ready at the second poll.
 async fn one_detour() {
     let mut asked = false;
     std::future::poll_fn(|context| {
@@ -102,7 +101,7 @@ fn neither_making_nor_dropping_an_input_is_in_a_sample() {
 
 #[test]
 fn what_a_function_allocates_is_shown_exactly() {
-    // Three boxes of forty bytes in each call, two of them dropped in it.
+    // Each call allocates three boxes of 40 bytes and drops two of them.
     let boxes = looking(
         |_| (),
         |()| {
@@ -217,7 +216,7 @@ fn a_block_has_one_input_and_the_next_another() {
     assert_eq!(*seen.borrow(), [5, 6]);
 }
 
-/// The result of comparing the outputs of one block in ABBA order.
+/// Returns the result of comparing the outputs of one block in ABBA order.
 fn checked(mut benchmark: impl FunctionBenchmark) -> Result<(), Disagreement> {
     let gauge = gauge();
     benchmark.prepare(7);
@@ -285,6 +284,6 @@ fn a_pilot_finds_more_calls_for_a_shorter_function() {
     };
     let (short, long) = (calls(10), calls(1_000_000));
     assert!(short > 10 * long, "{short} {long}");
-    // Nothing at all comes to an end, too.
+    // The calibration run also ends for an empty function.
     assert!(calls(0) > short / 10);
 }

@@ -1,5 +1,5 @@
-//! Launches of Google Benchmark executables that a script pretends to be: how
-//! they are raced, and everything that can go wrong.
+//! Races executables of Google Benchmark that shell scripts simulate, and tests how failures are
+//! reported.
 #![cfg(feature = "commands")]
 
 use std::fs;
@@ -18,8 +18,8 @@ use deadheat_model::{
 use deadheat_testing::kill;
 use deadheat_testing::runs::{design, one_look};
 
-/// The beginning of every script: it notes how it was launched and reads its arguments. `n` is the
-/// number of the launch, from 1 on.
+/// The beginning of every script: it logs how it was launched and parses its arguments. `n` is the
+/// number of the launch, counted from 1.
 const HEAD: &str = r#"
 echo "$0 $@" >> "$folder/launches"
 n=$(wc -l < "$folder/launches")
@@ -42,10 +42,9 @@ rows() {
 report() { echo '{"context":{},"benchmarks":['; rows; echo ']}'; }
 "#;
 
-/// The time limit of a launch where that is not what is tested.
+/// A time limit of a launch that no test reaches.
 const LONG: Duration = Duration::from_secs(60);
 
-/// A folder with scripts.
 struct Track {
     folder: tempfile::TempDir,
     interrupts: Interrupts,
@@ -63,8 +62,8 @@ impl Track {
         self.folder.path().join(name)
     }
 
-    /// An executable that does this behind the head. Written by another
-    /// process: no child of this one may have it open.
+    /// Creates an executable with this script. Another process writes the file, because `execve`
+    /// fails while a child of this process has it open for writing.
     fn executable(&self, name: &str, script: &str) -> Program {
         let folder = self.folder.path().display();
         let text = format!("#!/bin/sh\nfolder={folder}\n{script}\n");
@@ -110,7 +109,7 @@ fn sides<'a>(programs: &'a [Program; 2]) -> [HarnessSide<'a>; 2] {
     [side("OLD", &programs[0]), side("NEW", &programs[1])]
 }
 
-/// The answer of the pilot about two executables that do this.
+/// Returns the result of the calibration run of two executables with this script.
 fn piloted(script: &str, timeout: Duration) -> Result<HarnessPilot, EngineError> {
     let track = Track::new();
     let script = format!("{HEAD}\n{script}");
@@ -145,7 +144,7 @@ fn plan(piloted: HarnessPilot) -> Plan {
     }
 }
 
-/// Pilots, plans, and runs all blocks of so many replicates.
+/// Calibrates, plans, and runs all blocks of `replicates` replicates.
 fn raced(
     track: &Track,
     programs: &[Program; 2],
@@ -155,7 +154,8 @@ fn raced(
     raced_as(track, programs, helper, (replicates, LONG, None))
 }
 
-/// The same, in turns or side by side. The file `raced` says that the pilot is over.
+/// Like [`raced`], in turns or side by side. The file `raced` exists once the calibration run is
+/// over.
 fn raced_as(
     track: &Track,
     programs: &[Program; 2],
@@ -202,7 +202,7 @@ fn problem(error: EngineError) -> (HarnessError, String) {
 #[test]
 fn a_replicate_is_a_launch_for_every_slot_and_a_block_one_repetition_of_each() {
     let track = Track::new();
-    // The launch is seen in the time, the repetition behind the point.
+    // The time encodes the launch, and its first decimal the repetition.
     let script = format!("{HEAD}\nreal=$((n * 100)); report > $out");
     let programs = ["old", "new"].map(|name| track.executable(name, &script));
     let (plan, records, placed) = raced(&track, &programs, None, 3).unwrap();
@@ -229,7 +229,7 @@ fn a_replicate_is_a_launch_for_every_slot_and_a_block_one_repetition_of_each() {
                 assert!((wall_ns - expected).abs() < 1e-6, "{wall_ns} {expected}");
                 assert_eq!(record.values[2 * slot + 1], 2000.0);
             }
-            // Whose launch it was stands in the note of that launch.
+            // The log shows which side each launch ran.
             let launch = |slot: usize| &launches[(first / 100.0) as usize + slot - 1];
             let name = |id: ContenderId| ["/old ", "/new "][id.index()];
             assert!((0..4).all(|slot| launch(slot).contains(name(order[slot]))));
@@ -268,14 +268,14 @@ fn iterations_are_fixed_where_the_executable_understands_that() {
     let counted = RepetitionLength::Iterations(1000);
     assert_eq!(length("report > $out"), (counted, counted));
     let seconds = RepetitionLength::Seconds(0.001);
-    // As 1.7 does, and a main that passes over what it does not know.
+    // Simulates Google Benchmark 1.7, and a `main` that ignores unknown options.
     for old in [
         r#"case "$time" in *x) echo "unknown flag" >&2; exit 1;; esac; report > $out"#,
         "count=170000; report > $out",
     ] {
         assert_eq!(length(old), (seconds, seconds), "{old}");
     }
-    // Where one side does not, neither side is told.
+    // If one side does not support a fixed number of iterations, neither side gets one.
     let mixed = r#"case "$0$time" in *new*x) exit 1;; esac; report > $out"#;
     assert_eq!(length(mixed), (seconds, seconds));
 }
@@ -372,7 +372,7 @@ fn an_executable_that_is_not_there_says_so() {
 
 #[test]
 fn whatever_goes_wrong_in_the_race_names_the_replicate_too() {
-    // The pilot takes four launches, the discarded one and a replicate five.
+    // The calibration run takes four launches, and the discarded launch and a replicate take five.
     for (script, told) in [
         ("[ $n -lt 12 ] || exit 3; report > $out", "exit code 3"),
         (
@@ -402,8 +402,7 @@ fn whatever_goes_wrong_in_the_race_names_the_replicate_too() {
     }
 }
 
-/// A pretended linker that copies the executable; every link of a seed that
-/// ends in `refused` does not run.
+/// A simulated linker that copies the executable with the shell script `copy`.
 fn helper(track: &Track, copy: &str) -> LinkProgram {
     let records = track.path(".deadheat/links");
     fs::create_dir_all(&records).unwrap();
@@ -450,7 +449,8 @@ fn each_side_draws_links_of_its_own_also_when_both_are_the_same_file() {
     assert_eq!(distinct.len(), 4, "{seeds:?}");
     let launches = track.launches();
     for seed in seeds {
-        // Tried once, then raced twice; the first of all primes the block.
+        // One trial launch and two launches of the race; the first contender also has the launch
+        // that primes the block.
         let of_it = launches
             .iter()
             .filter(|l| l.contains(&format!("/{seed} ")))
@@ -462,7 +462,6 @@ fn each_side_draws_links_of_its_own_also_when_both_are_the_same_file() {
 #[test]
 fn a_link_that_does_not_run_is_refused_and_another_one_drawn() {
     let track = Track::new();
-    // The first link made is broken.
     let copy = r#"if [ -e $folder/made ]; then cp $exe $folder/$seed; else
   printf '#!/bin/sh\nexit 9\n' > $folder/$seed; chmod +x $folder/$seed; touch $folder/made
 fi"#;
@@ -486,7 +485,7 @@ const SIDE_BY_SIDE: Option<SideBySide> = Some(SideBySide { slice: None });
 #[test]
 fn side_by_side_both_sides_run_at_the_same_time() {
     let track = Track::new();
-    // Whoever opens a pipe waits for somebody who opens the other end.
+    // Opening a named pipe blocks until another process opens its other end.
     let script = format!(
         r#"{HEAD}
 [ -e $folder/raced ] && case $0 in */old) echo > $folder/meet;; *) read line < $folder/meet;; esac
@@ -504,7 +503,7 @@ case $0 in */old) real=1000;; *) real=2000;; esac; report > $out"#
             assert_eq!(wall_ns as u32 / 1000, 1 + u32::from(sample.contender.0));
         }
     }
-    // The pilot launches either side twice, and nothing primes a block.
+    // The calibration run launches each side twice, and no launch primes a block.
     assert_eq!(track.launches().len(), 4 + 3 * 4);
 }
 

@@ -1,5 +1,5 @@
-//! The instruments for timing functions in this process, with the counting
-//! allocator installed. Real clocks, so only directions are asserted.
+//! Tests the instruments that time functions, in this process with the counting allocator
+//! installed. The clocks are real, so the tests only check directions.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout};
@@ -24,7 +24,7 @@ fn asked_for(work: impl FnOnce()) -> Allocations {
         .since(&before)
 }
 
-/// The clock this machine chooses and the one it always has.
+/// Returns the clock that this machine chooses, and the clock of the operating system.
 fn clocks() -> [SampleClock; 2] {
     [SampleClock::choose().0, SampleClock::os()]
 }
@@ -163,8 +163,8 @@ fn what_other_threads_ask_for_is_not_ours() {
         let theirs = asked_for(|| drop(black_box(vec![1_u8; 1000])));
         done.send(theirs.bytes).unwrap();
     });
-    // The first use of a channel may allocate; what is asked here is whether
-    // the thousand bytes of the other thread appear among ours.
+    // The first use of a channel may allocate; this test checks that the 1,000 bytes of the other
+    // thread do not count as ours.
     let ours = asked_for(|| {
         go.send(()).unwrap();
         assert_eq!(finished.recv().unwrap(), 1000);
@@ -200,14 +200,14 @@ fn another_allocator_can_stand_behind_the_counting_one() {
     let counting = CountingAllocator::new(CountingAllocator::system());
     let layout = Layout::new::<[u64; 4]>();
     let asked = asked_for(|| {
-        // SAFETY: the layout is not empty, and the memory is given back with
-        // the layout it was asked for.
+        // SAFETY: the layout is not empty, and the memory is deallocated with the layout it was
+        // allocated with.
         unsafe {
             let memory = counting.alloc(layout);
             assert!(!memory.is_null());
             counting.dealloc(memory, layout);
         }
     });
-    // Both of them count.
+    // Both allocators count.
     assert_eq!((asked.count, asked.bytes), (2, 64));
 }

@@ -1,4 +1,4 @@
-//! The fate of the other benchmarks when one of them fails.
+//! Tests what happens to the other benchmarks if one benchmark fails.
 
 mod common;
 
@@ -15,7 +15,7 @@ use deadheat_model::{
 };
 use deadheat_testing::runs::{contenders, function};
 
-/// Every benchmark works but one.
+/// Contenders of which only the benchmark `broken` fails.
 struct OneBroken {
     broken: usize,
     open: Vec<usize>,
@@ -69,7 +69,7 @@ impl Contenders for OneBroken {
     }
 }
 
-/// Goes on until the last replicate.
+/// A stopping rule that never stops a benchmark.
 struct Never;
 
 impl StoppingRule for Never {
@@ -82,7 +82,7 @@ impl StoppingRule for Never {
     }
 }
 
-/// Remembers what failed.
+/// Stores the failures that it receives.
 #[derive(Default)]
 struct Failures(Vec<BenchmarkFailure>);
 
@@ -109,8 +109,8 @@ impl RecordSink for Failures {
     }
 }
 
-/// Three benchmarks of two functions, two blocks in each of three replicates;
-/// the last benchmark has one block of its own choosing.
+/// Returns a run of three benchmarks of two functions with three replicates of two blocks each; the
+/// last benchmark has one block per replicate.
 fn run() -> Run {
     let benchmark = |name: &str, blocks| Benchmark {
         name: name.to_owned(),
@@ -200,8 +200,8 @@ fn a_benchmark_that_failed_before_the_race_is_not_opened() {
     assert_eq!(run.failures.len(), 2);
 }
 
-/// Every block takes a second; as a watch over signals, one comes after the
-/// first block.
+/// Contenders whose blocks take one second each. As a source of requests to stop, it reports
+/// SIGTERM after the first block.
 struct Slow(SimulatedClock);
 
 impl Contenders for Slow {

@@ -1,4 +1,4 @@
-//! Real processes, launched by the real launcher.
+//! Launches real processes with the real launcher.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use deadheat_model::{
 };
 use deadheat_testing::runs::{benchmark, command, design, one_look};
 
-/// Signal dispositions belong to the whole process, so one test at a time.
+/// Signal dispositions belong to the whole process, so the tests run one at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 fn shell(script: &str) -> CommandLine {
@@ -42,7 +42,7 @@ fn one_block(plan: &Plan) -> Result<(Vec<Metric>, BlockRecord), EngineError> {
     run_one_block(plan, Vec::new)
 }
 
-/// The same, holding on to some memory meanwhile.
+/// Like [`one_block`], while this process holds the memory that `ballast` returns.
 fn run_one_block(
     plan: &Plan,
     ballast: impl Fn() -> Vec<u8>,
@@ -52,7 +52,8 @@ fn run_one_block(
     })
 }
 
-/// Opens the benchmark, runs one block and closes it. Returns what `result` makes of the block.
+/// Opens the benchmark, runs one block and closes the benchmark. Returns the value of `result` for
+/// the block.
 fn in_one_block<T>(
     plan: &Plan,
     ballast: impl Fn() -> Vec<u8>,
@@ -120,7 +121,7 @@ fn the_peak_memory_is_that_of_the_command_and_not_of_deadheat() {
     }]);
     let (metrics, record) = run_one_block(&small, || vec![1u8; 60 << 20]).unwrap();
     let peak = values(&metrics, &record, &Metric::PeakRss)[0];
-    // The ballast would show up here if the command were a child of ours.
+    // If the command were a child of this process, its peak would include the ballast.
     assert!(peak > 0.0 && peak < 20.0 * 1048576.0, "{peak}");
 }
 
@@ -305,7 +306,7 @@ fn output_through_a_pipe_is_read_to_its_end_and_input_comes_from_the_file() {
         output: Output::Pipe,
         ..shell("exec cat")
     };
-    // More than a pipe holds: an unread pipe would block `cat` for ever.
+    // This is more than a pipe can hold, so `cat` would block forever if the pipe were not read.
     let command = CommandLine {
         timeout: Some(Duration::from_secs(20)),
         ..command
@@ -387,7 +388,7 @@ fn pinned_commands_see_one_core() {
     );
     let mut plan = plan(vec![shell(&script)]);
     plan.design.pinning = Pinning::Auto;
-    // Pinning moves the calling thread away, so give it one of its own.
+    // Pinning moves the calling thread, so the block runs on a separate thread.
     std::thread::spawn(move || one_block(&plan).unwrap())
         .join()
         .unwrap();
@@ -414,7 +415,8 @@ fn a_process_of_its_own_has_no_company_and_one_with_children_has() {
         if sample.contender.0 > 0 {
             assert!(sample.flags.holds(Flags::CONCURRENT), "{slot}");
         }
-        // What an earlier launch has left behind is there for the next.
+        // A process that an earlier launch left running may disturb later launches, so only the
+        // first slot is checked.
         if slot == 0 && sample.contender.0 == 0 {
             assert_eq!(sample.flags, Flags::NONE);
             assert!(delay[slot] < wall[slot]);
@@ -445,7 +447,7 @@ fn waiting_of_a_command_with_another_priority_is_its_own() {
 
 #[test]
 fn a_daemon_that_left_its_parents_in_two_steps_is_company_all_the_same() {
-    // Its first parent ends at once, so that the shell that was launched has no child any more.
+    // The first parent ends at once, so the launched shell has no child any more.
     let daemon = "( (exec sleep 2) >/dev/null 2>&1 & )";
     let plan = plan(vec![shell(daemon), shell(daemon)]);
     let (_, record) = one_block(&plan).unwrap();
@@ -466,7 +468,7 @@ fn waiting_that_is_kept_is_not_recorded() {
     assert!(record.samples.iter().all(|one| one.flags == Flags::NONE));
 }
 
-/// The names of the processes that contenders left running, as observed in one block.
+/// Returns the names of the processes that contenders left running, as observed in one block.
 fn left_by(plan: &Plan) -> Vec<Option<String>> {
     let mut observed = in_one_block(plan, Vec::new, |contenders, _| contenders.observed()).unwrap();
     observed.sort_by_key(|one| one.contender);
@@ -475,7 +477,7 @@ fn left_by(plan: &Plan) -> Vec<Option<String>> {
     names.collect()
 }
 
-/// The number of processes with this command line.
+/// Returns the number of processes with this command line.
 fn running(words: &str) -> usize {
     let mut count = 0;
     for process in std::fs::read_dir("/proc").unwrap().flatten() {
@@ -536,7 +538,7 @@ fn a_server_that_a_hook_started_lives_until_a_hook_ends_it() {
     let mut served = shell(&format!("kill -0 $(cat {})", pid.display()));
     served.hooks = Hooks {
         prepare: words("sleep 3003 & echo $! > PID"),
-        // Without a reaper its process would exist for ever.
+        // If no process reaped the server, it would exist as a zombie forever.
         conclude: words("kill $(cat PID); while kill -0 $(cat PID); do sleep 0.01; done"),
         ..Hooks::default()
     };
@@ -545,7 +547,7 @@ fn a_server_that_a_hook_started_lives_until_a_hook_ends_it() {
     assert_eq!(running("sleep 3003"), 0);
 }
 
-/// Sets one of the four hooks of a command, by its flag.
+/// Sets the hook of a command that the option `flag` sets.
 fn with_hook(mut command: CommandLine, flag: &str, script: &str) -> CommandLine {
     let words = Some(["sh", "-c", script].map(str::to_owned).to_vec());
     let hooks = &mut command.hooks;

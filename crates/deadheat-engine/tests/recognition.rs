@@ -1,4 +1,5 @@
-//! Which harness a program is of: only an answer that no other program gives proves it.
+//! Tests how the harness of a program is recognised: only output that no other program prints
+//! identifies it.
 #![cfg(feature = "commands")]
 
 use std::fs;
@@ -10,7 +11,7 @@ use deadheat_engine::{HarnessListing, Inspected, Interrupts, WorkerProgram, insp
 use deadheat_model::Harness;
 use deadheat_testing::needs;
 
-/// What deadheat finds a program to be, or its message.
+/// Returns the kind of the program that deadheat detects, or the error message.
 fn inspected(executable: &Path, arguments: &[&str]) -> Result<Inspected, String> {
     let program = WorkerProgram {
         executable: executable.to_owned(),
@@ -23,7 +24,7 @@ fn inspected(executable: &Path, arguments: &[&str]) -> Result<Inspected, String>
     inspect(&program, None, patience, &interrupts).map_err(|error| error.to_string())
 }
 
-/// The benchmarks of a program that is of Google Benchmark.
+/// Returns the benchmarks of an executable, which must be recognised as Google Benchmark.
 #[track_caller]
 fn google_benchmarks(executable: &Path, arguments: &[&str]) -> Vec<String> {
     match inspected(executable, arguments) {
@@ -48,7 +49,7 @@ fn compiled(compiler: &str, source: &Path, executable: &Path, words: &[&str]) {
     assert!(status.unwrap().success());
 }
 
-/// Shell scripts that belong to none of the harnesses, each with words of the message about it.
+/// Shell scripts that use no harness, each with a part of the expected error message.
 const SCRIPTS: [(&str, &str); 10] = [
     ("echo 'parse: 12 ms'", "it prints 'parse: 12 ms'"),
     ("echo parse; echo render", "it prints 'parse | render'"),
@@ -60,7 +61,7 @@ const SCRIPTS: [(&str, &str); 10] = [
         r#"echo "usage: bench [--fast]; $1 is unknown""#,
         "it prints 'usage: bench [--fast]; --benchmark_list_tests=true is unknown'",
     ),
-    // Words of the library without the filter that deadheat asked for.
+    // The words of Google Benchmark, but not with the filter that deadheat requested.
     (
         "echo sum; echo 'Failed to match any benchmarks against regex: .' >&2",
         "standard error ends: Failed to match any benchmarks against regex: .",
@@ -77,13 +78,13 @@ const SCRIPTS: [(&str, &str); 10] = [
         r#"echo "error: unexpected argument '$*' found" >&2; exit 2"#,
         "such as libtest",
     ),
-    // One that takes some of the options of criterion and divan.
+    // A program that accepts some of the options of criterion and divan.
     (
         r#"case $1 in --help) echo "$0 --sample-size N --measurement-time N --max-time N --list";;
             *) echo "error: unexpected argument '$1' found" >&2; exit 1;; esac"#,
         "such as libtest",
     ),
-    // One of argparse that is not of pyperf.
+    // A program that uses argparse but not pyperf.
     (
         r#"case $1 in --help) echo "usage: bench.py [-h] [--loops N] [--worker]";;
             *) echo "bench.py: error: unrecognized arguments: $1" >&2; exit 2;; esac"#,
@@ -130,8 +131,8 @@ int main(int count, char **words)
     }
 }
 
-/// Benchmarks with user counters, under the library's `main` or under one of their own, which
-/// greets, refuses flags that it does not know and ends with exit code 1 if nothing ran.
+/// Benchmarks with user-defined counters, with the library's `main` or one that prints a greeting,
+/// rejects unknown options, and exits with code 1 if no benchmark ran.
 const BENCHMARKS: &str = r#"#include <benchmark/benchmark.h>
 #include <cstdio>
 static void sum(benchmark::State &state)
@@ -168,7 +169,7 @@ fn executables_of_google_benchmark_are_known_by_their_answer_whatever_their_main
         let words = [main, "-lbenchmark", "-lpthread"];
         compiled("c++", &source, &executable, &words);
         assert_eq!(google_benchmarks(&executable, &[]), all, "{main}");
-        // A filter of the user's chooses names and does not hide what the program is.
+        // A filter of the user selects names but does not prevent the recognition.
         let chosen = google_benchmarks(&executable, &["--benchmark_filter=sum/64"]);
         assert_eq!(chosen, ["sum/64"], "{main}");
         let refused = inspected(&executable, &["--no-such-flag"]).unwrap_err();

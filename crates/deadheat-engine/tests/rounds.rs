@@ -1,4 +1,4 @@
-//! Races in rounds: who runs when, and how each benchmark ends.
+//! Tests races in rounds: the order of the turns, and how each benchmark ends.
 
 mod common;
 
@@ -15,19 +15,21 @@ use deadheat_model::{
 };
 use deadheat_testing::runs::contenders;
 
-/// The time of a block of each benchmark in seconds, and what happens to some of them.
+/// The parameters of a simulated race: the seconds that a block of each benchmark takes, and
+/// events.
 #[derive(Clone, Default)]
 struct Course {
     seconds: Vec<u64>,
-    /// Seconds that the first benchmark of each replicate spends on what all share.
+    /// The seconds that the first benchmark of each replicate spends on a start that all benchmarks
+    /// share.
     shared: u64,
-    /// The replicate in which a benchmark fails.
+    /// By benchmark, the replicate in which it fails.
     fails: BTreeMap<usize, u32>,
-    /// Replicates after which a benchmark is decided.
+    /// By benchmark, the number of replicates after which the stopping rule ends it.
     decided: BTreeMap<usize, u32>,
     budget: Option<u64>,
     own_budgets: BTreeMap<usize, u64>,
-    /// Blocks before a signal comes.
+    /// The number of blocks after which a signal requests a stop.
     interrupted: Option<usize>,
     reruns: bool,
 }
@@ -117,9 +119,9 @@ impl StopRequest for AfterBlocks {
     }
 }
 
-/// Blocks of a replicate.
+/// The number of blocks per replicate.
 const BLOCKS: u32 = 2;
-/// Replicates at most.
+/// The maximum number of replicates.
 const MOST: u32 = 3;
 
 fn run(course: &Course) -> Run {
@@ -149,8 +151,7 @@ fn run(course: &Course) -> Run {
     run
 }
 
-/// The order in which the blocks were recorded, as `a0` for the first replicate of a, each replicate
-/// once.
+/// The replicates in the order in which they ran; `a0` is the first replicate of benchmark `a`.
 #[derive(Default)]
 struct Recorded(Vec<String>);
 
@@ -263,7 +264,7 @@ fn a_limit_of_its_own_ends_a_benchmark_and_no_other() {
         own_budgets: [(0, 15)].into(),
         ..seconds([6, 1, 1])
     });
-    // Two blocks take 12 s, and one begins before 15.
+    // The two blocks of a replicate take 12 s, and one more block begins before 15 s.
     assert_eq!(raced.blocks(), [3, 6, 6]);
     assert_eq!(raced.run.end.unwrap().reason, EndReason::Budget);
 }
@@ -285,7 +286,8 @@ fn a_budget_is_shared_by_time_and_names_what_it_ends() {
         budget: Some(24),
         ..seconds([5, 1, 1])
     });
-    // A share is 8 s: a takes 10 with its first replicate, and the others race to their ends.
+    // A share is 8 s: the first replicate of `a` takes 10 s, and the other benchmarks race to their
+    // ends.
     assert_eq!(raced.turns, "a0 b0 c0 b1 c1 b2 c2 a1");
     assert_eq!(raced.run.end.unwrap().reason, EndReason::Budget);
     let raced = race(Course {

@@ -112,7 +112,7 @@ pub fn is_missing(test: &str, files: &[&str]) -> bool {
 
 /// Reports that a test is skipped, and keeps the report for [`recorded`].
 pub fn record(test: &str, reason: &str) {
-    // One write each, so that the lines of parallel tests are not mixed.
+    // Writes each line with one call, so that the lines of parallel tests are not mixed.
     let line = format!("{test} skipped: {}\n", reason.replace('\n', " "));
     let _ = io::stderr().write_all(line.as_bytes());
     let file = OpenOptions::new()

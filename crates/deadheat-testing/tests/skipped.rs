@@ -1,5 +1,5 @@
-//! The last test program of `cargo test --workspace`, which takes packages by their names and then
-//! targets by theirs: what was skipped, and how to have it.
+//! Prints which tests were skipped, why, and how to install the missing tools. `cargo test
+//! --workspace` runs packages and then targets in alphabetical order, so this program runs last.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -40,7 +40,7 @@ fn what_was_skipped_is_summed_up() {
         let install = "sudo apt-get install --no-install-recommends";
         told += &format!("  {install} {}\n", packages.join(" "));
     }
-    // Past libtest, which hides what a passing test prints.
+    // Writes to standard error directly, because libtest hides what a passing test prints.
     io::stderr().write_all(told.as_bytes()).unwrap();
 }
 

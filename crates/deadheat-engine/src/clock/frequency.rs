@@ -115,7 +115,6 @@ fn even_rate(moments: &[Moment]) -> Option<f64> {
     even.then(|| moments[0].ns_per_tick(moments.last()?))?
 }
 
-/// Returns the counter of this processor, or the reason why it cannot serve as a clock.
 fn counter_of_processor() -> Result<Ticks, String> {
     #[cfg(target_arch = "x86_64")]
     return match objection() {
@@ -137,7 +136,6 @@ fn counter_of_processor() -> Result<Ticks, String> {
 #[cfg(target_arch = "x86_64")]
 const TIMERS_WITHOUT_TSC: [&str; 4] = ["hpet", "acpi_pm", "jiffies", "refined-jiffies"];
 
-/// Returns the reason why the counter of this machine cannot serve as a clock.
 #[cfg(target_arch = "x86_64")]
 fn objection() -> Option<String> {
     let (current, available) = machine::timers();

@@ -13,8 +13,8 @@ use crate::counters::{Allocations, allocations_of_this_thread, callgrind};
 use crate::run_delay::{self, RunDelay};
 use crate::usage::{ThreadUsage, read_ns};
 
-/// The number of steps of a clock that are observed to find the smallest step, and the maximum
-/// number of readings for this.
+/// The number of steps of a clock from which the smallest is taken, and the maximum number of
+/// readings for them.
 const STEPS: usize = 400;
 const MOST_READINGS: usize = 100_000;
 
@@ -486,7 +486,6 @@ pub(super) enum Ticks {
     /// The time stamp counter of a processor without `rdtscp`.
     #[cfg(target_arch = "x86_64")]
     TscFenced,
-    /// The virtual counter of 64-bit ARM.
     #[cfg(target_arch = "aarch64")]
     Cntvct,
     /// The monotonic clock of the operating system, with one tick per nanosecond.
@@ -494,7 +493,6 @@ pub(super) enum Ticks {
 }
 
 impl Ticks {
-    /// Returns the word that [`Ticks::from_word`] parses.
     pub(super) fn word(self) -> &'static str {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -521,7 +519,6 @@ impl Ticks {
         }
     }
 
-    /// Returns the ticks per second that the machine states, or `None` if it states none.
     pub(super) fn stated_hertz(self) -> Option<f64> {
         match self {
             #[cfg(target_arch = "aarch64")]
@@ -543,7 +540,6 @@ impl Ticks {
         }
     }
 
-    /// Reads the counter after the work.
     #[inline(always)]
     pub(super) fn stop(self) -> u64 {
         match self {
@@ -558,8 +554,6 @@ impl Ticks {
     }
 }
 
-/// Returns the time of [`REFERENCE_CLOCK`] in nanoseconds; the time-stamp counters of the processor
-/// are compared with this clock.
 pub(super) fn reference_ns() -> u64 {
     read_ns(REFERENCE_CLOCK)
 }
@@ -599,7 +593,6 @@ fn cntfrq() -> u64 {
     hertz
 }
 
-/// Returns true if the processor has `rdtscp`.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn has_rdtscp() -> bool {
     extended_leaf(0x8000_0001).is_some_and(|leaf| leaf.edx & (1 << 27) != 0)

@@ -13,10 +13,10 @@ use crate::run_delay::KeepWaiting;
 use crate::valgrind::instructions_of_samples;
 use crate::worker::{BlockRequest, Relay, Reply, Request};
 
-/// The factor by which an unrecorded sample has fewer calls than a recorded one if processes take
-/// turns. An unrecorded sample only brings the input and the code back into the caches. If a
-/// recorded sample has fewer than 10 calls, there are only recorded samples, because an unrecorded
-/// one would take half of the time; both sides then start equally cold.
+/// If processes take turns, an unrecorded sample has this many times fewer calls than a recorded
+/// one, because it only brings the input and the code back into the caches. If a recorded sample
+/// has fewer calls than this, unrecorded samples are left out, because they would take half of the
+/// time; both sides then start equally cold.
 const PRIMES_SHORTER: u64 = 10;
 
 pub(super) struct Measured {
@@ -29,7 +29,6 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// Adds the samples of a block to `record`, with a flag for each disturbance.
     pub(super) fn record(
         &self,
         metrics: &[Metric],
@@ -61,7 +60,6 @@ impl Measured {
 }
 
 impl Workers<'_> {
-    /// Runs a block in which the contenders run in the order of `slots`.
     pub(super) fn block(
         &self,
         (team, mut relay): (&mut [WorkerSession], Option<&mut Relay>),
@@ -107,7 +105,7 @@ impl Workers<'_> {
                 unrecorded_iterations,
             }));
         }
-        // One for making the input, and one for each turn.
+        // Making the input counts as one sample, and so does each turn.
         let samples = order.len() as u32 + 1;
         let replies = self.await_replies(team, relay, position, self.patience(samples))?;
         // Indexed by process slot, like `team`.

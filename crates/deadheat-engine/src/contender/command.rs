@@ -49,10 +49,10 @@ pub struct CommandOptions {
     pub counters: bool,
 }
 
-/// The time limit of all additional warm-up rounds of short commands together. The first round
-/// loads programs and libraries from disk; additional rounds help and cost little below this limit.
+/// The maximum duration of all additional warm-up rounds of short commands together. The first
+/// round loads programs and libraries from disk; more rounds help, and within this limit they are
+/// cheap.
 const FURTHER: Duration = Duration::from_millis(20);
-/// The maximum number of additional warm-up rounds.
 const MOST_FURTHER: u32 = 8;
 
 /// The commands of a plan and the launcher that starts them.
@@ -65,11 +65,9 @@ pub struct CommandContenders<'a> {
     entered: Option<(usize, u32)>,
     /// The current neutral link of each contender; `None` for the user's own executable.
     links: Vec<Option<Variant>>,
-    /// The placement of the code in the replicate that has just begun.
     placed: Option<Placed>,
     metrics: Vec<Metric>,
     pinned: Vec<u32>,
-    /// True if the scheduling delay of launches is recorded.
     with_delay: bool,
     /// True if callgrind counts the instructions of the launches. Launches are then neither padded
     /// nor given new pages.
@@ -90,9 +88,7 @@ pub struct CommandContenders<'a> {
     pub(super) fixes_addresses: Vec<usize>,
     /// The pairs (benchmark, contender) whose neutral links get their own path as `argv[0]`.
     named_by_link: Vec<(usize, usize)>,
-    /// The benchmarks whose contenders run side by side.
     pub(super) side_by_side: HashMap<usize, SideBySide>,
-    /// The cores of the benchmarks that run side by side.
     pub(super) shared_cores: Vec<u32>,
     /// The benchmark whose files last got new pages, and the paths of these files.
     drawn_files: Option<(usize, Vec<PathBuf>)>,
@@ -100,7 +96,6 @@ pub struct CommandContenders<'a> {
     _settled: AffinityGuard,
 }
 
-/// The result of a trial launch of a contender on its current link.
 struct Tried {
     /// The first difference from the output on the user's own link, if there is one.
     difference: Option<Difference>,
@@ -108,7 +103,6 @@ struct Tried {
     left_for: Option<PathBuf>,
 }
 
-/// The reader of the values that commands print (`--value`).
 struct PrintedValues {
     readers: Vec<ValueReader>,
     /// The `--value-file`; `None` for standard output.
@@ -139,7 +133,6 @@ impl PrintedValues {
         })
     }
 
-    /// Appends the values of a launch, in column order.
     fn read(&mut self, capture: &OwnedFd, to: &mut Vec<f64>) -> Result<(), CommandError> {
         self.bytes.clear();
         let read = capture.try_clone().map(File::from).and_then(|mut file| {
@@ -379,7 +372,6 @@ impl<'a> CommandContenders<'a> {
         Ok(())
     }
 
-    /// Draws new physical pages for the programs and libraries of a replicate.
     fn redraw_pages(&mut self, block: &Block) {
         let known = self.drawn_files.take();
         let files = match known.filter(|(benchmark, _)| *benchmark == block.benchmark) {
@@ -483,7 +475,6 @@ impl<'a> CommandContenders<'a> {
         Ok(true)
     }
 
-    /// Starts all contenders of a benchmark without address randomisation from now on.
     fn fix_addresses(&mut self, benchmark: usize) -> Result<(), EngineError> {
         self.fixes_addresses.push(benchmark);
         let manner = self.manner(benchmark, false);
@@ -536,7 +527,6 @@ impl<'a> CommandContenders<'a> {
         }))
     }
 
-    /// Returns the exit code of a successful launch, or the error of a failed one.
     fn exit_code(
         &self,
         benchmark: usize,
@@ -640,8 +630,6 @@ impl<'a> CommandContenders<'a> {
         Ok(Some((last, left_for.map(|seen| seen.path))))
     }
 
-    /// Returns the first difference between the outputs of two of the last launches, given by
-    /// index.
     fn difference(&self, expected: usize, found: usize) -> io::Result<Option<Difference>> {
         let output = |launch| {
             let capture = self.launcher.capture(launch).as_fd().try_clone_to_owned();
@@ -922,7 +910,6 @@ fn ended_at(state: Option<&ProcessState>, addresses: AddressSpace) -> bool {
     state.is_some_and(|state| state.addresses == addresses)
 }
 
-/// Returns the observations of a launch that was not traced.
 fn noticed(measured: &Measured) -> Noticed<'_> {
     Noticed {
         ended_as: measured.ended_as.as_ref(),

@@ -20,7 +20,6 @@ use crate::start_failure::why_not_started;
 use crate::subprocess::without_stack_traces;
 use crate::valgrind::is_counted;
 
-/// The launcher's image numbers for one contender.
 #[derive(Clone)]
 pub(super) struct ContenderImages {
     pub(super) command: u16,
@@ -49,7 +48,6 @@ pub(super) struct BenchmarkImages {
 }
 
 impl BenchmarkImages {
-    /// Appends the images of a benchmark to `images`.
     pub(super) fn new(
         benchmark: &Benchmark,
         value_file: Option<&Path>,
@@ -244,8 +242,6 @@ fn missing_shell(program: &str) -> String {
     )
 }
 
-/// Returns the message for a shell that cannot be started, for example because the user named a
-/// program that is not a shell.
 fn bad_shell(program: &str, why: &str) -> String {
     format!(
         "its shell '{}' cannot be started: {}{HELP}name a shell, such as --shell=bash; -S alone \
@@ -283,7 +279,6 @@ pub fn is_variable_name(name: &str) -> bool {
         && letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// Describes how a hook ended.
 pub(super) fn hook_end(end: HookEnd, words: &[String], command: &CommandLine) -> String {
     match end {
         HookEnd::Exited(code) => format!("exited with code {code}"),
@@ -334,7 +329,6 @@ pub(super) fn last_lines(file: &OwnedFd) -> Vec<String> {
     last
 }
 
-/// The first difference between two outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Difference {
     /// The number of the line, counted from 1.

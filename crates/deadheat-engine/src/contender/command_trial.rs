@@ -13,11 +13,9 @@ use crate::random::{Purpose, below, stream};
 /// The factor in the time limit of a trial: the limit is this multiple of the time of its launches
 /// one after the other, plus [`TRIAL_MS`].
 const TRIAL_FACTOR: f64 = 4.0;
-/// The milliseconds that are added to the time limit of a trial.
 const TRIAL_MS: f64 = 1_000.0;
 
 impl CommandContenders<'_> {
-    /// Returns the core on which all contenders of this replicate run side by side.
     pub(super) fn shared_core(&self, block: &Block) -> Result<u32, EngineError> {
         let place = [block.benchmark as u64, u64::from(block.replicate), 0];
         let mut draw = stream(self.seed, Purpose::Core, place);
@@ -68,7 +66,6 @@ impl CommandContenders<'_> {
         }))
     }
 
-    /// Returns the resource usage of each launch, or `None` if a launch failed.
     fn usages(
         &self,
         benchmark: usize,

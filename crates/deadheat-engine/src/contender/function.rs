@@ -45,18 +45,15 @@ pub struct FunctionContenders<'a> {
     /// True if the neutral links of two builds are matched to each other.
     matched: bool,
     placements: Placements,
-    /// The placement of the code in the replicate that has just begun.
     placed: Option<Placed>,
     /// For each benchmark, the replicate counts at which an interim analysis may end its race.
     looks: Vec<Vec<u32>>,
-    /// The processes of the current replicate.
     running: Option<Running>,
     witness: Witness,
     /// The total time of starting shared processes that has already been reported to the session.
     told_spent: Duration,
 }
 
-/// The processes of a replicate.
 struct Running {
     benchmark: usize,
     replicate: u32,
@@ -137,8 +134,8 @@ impl<'a> FunctionContenders<'a> {
         self.workers.one_start.unforked().map(told).collect()
     }
 
-    /// Makes the calibration run of a benchmark in separate processes: how many calls make a sample?
-    /// The number of calls that the benchmark has so far is ignored. `index` is the place of the
+    /// Makes the calibration run of a benchmark in separate processes: finds the number of calls
+    /// per sample. Ignores the number of calls in `benchmark`. `index` is the place of the
     /// benchmark in the future plan.
     ///
     /// `more` is the number of calibration runs that follow. If there are enough cores, this call
@@ -296,7 +293,7 @@ impl Contenders for FunctionContenders<'_> {
     }
 }
 
-/// Returns the position of a block that seeds its input.
+/// Returns the numbers of the benchmark, the replicate and the block, which seed the block's input.
 fn place_of(block: &Block) -> [u64; 3] {
     [
         block.benchmark as u64,
@@ -305,7 +302,6 @@ fn place_of(block: &Block) -> [u64; 3] {
     ]
 }
 
-/// Returns the contenders in the order of the block's slots.
 fn order_of(block: &Block) -> Vec<usize> {
     let contender = |slot: &Slot| slot.contender.index();
     block.slots.iter().map(contender).collect()
@@ -537,7 +533,6 @@ impl FunctionContenders<'_> {
         Ok(())
     }
 
-    /// Starts the processes of a replicate one after the other, each on its neutral link.
     fn start_on_links(
         &mut self,
         position: RunPosition<'_>,
@@ -633,8 +628,8 @@ impl FunctionContenders<'_> {
         }
     }
 
-    /// Starts the processes of this replicate and of later ones up to the next interim analysis, as
-    /// many as may wait.
+    /// Starts the processes of this replicate and of later ones, up to the next interim analysis
+    /// and up to the number of processes that may wait.
     fn start_ahead(&mut self, layout: &ProcessLayout, first: &Block) -> Result<(), EngineError> {
         let (benchmark, replicate) = (first.benchmark, first.replicate);
         let room = self.workers.room_ahead(layout);
@@ -661,7 +656,6 @@ impl FunctionContenders<'_> {
         self.workers.start_ahead(turns)
     }
 
-    /// Returns true if every process of `team` runs on the current link of its replicate.
     fn is_on_its_links(
         &mut self,
         layout: &ProcessLayout,
@@ -740,9 +734,9 @@ impl FunctionContenders<'_> {
         }
     }
 
-    /// Starts a process whose contenders are warmed up for a first block with these slots, unless
-    /// they need no warm-up. The first contender to run gets the first place in caches and heap.
-    /// The plan draws this contender: it is the one that comes last in the block.
+    /// Starts a process and warms up its contenders for a first block with these slots, unless they
+    /// need no warm-up. The contender whose first slot comes last is warmed up first, and so gets
+    /// the first place in caches and heap; the plan draws the slots at random.
     fn warm(
         &mut self,
         position: RunPosition<'_>,
@@ -755,7 +749,6 @@ impl FunctionContenders<'_> {
         Ok(session)
     }
 
-    /// Prepares the benchmark of a process and warms up its contenders.
     fn get_ready(
         &mut self,
         session: &mut WorkerSession,

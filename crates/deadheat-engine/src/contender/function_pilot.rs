@@ -33,9 +33,6 @@ pub struct Piloted {
 }
 
 impl Workers<'_> {
-    /// Makes the calibration run of a benchmark in separate processes: how many calls make a sample?
-    /// The number of calls that the benchmark has so far is ignored. `index` is the place of the
-    /// benchmark in the future plan.
     pub(super) fn pilot(
         &mut self,
         index: usize,
@@ -164,7 +161,6 @@ impl Workers<'_> {
         Ok(())
     }
 
-    /// Calls every contender of a benchmark once in a new process.
     pub(super) fn smoke(&mut self, layout: &ProcessLayout) -> Result<(), EngineError> {
         let position = RunPosition {
             layout,
@@ -215,17 +211,14 @@ impl Workers<'_> {
     }
 }
 
-/// The processes of a calibration run.
 #[derive(Default)]
 struct PilotTeam {
     sessions: Vec<WorkerSession>,
-    /// The relay that passes turns between more than two processes.
     relay: Option<Relay>,
     /// True during a block, when one process may wait for another.
     is_in_block: bool,
 }
 
-/// Returns true if the results of a calibration run are valid for planning.
 fn makes_sense(pilot: &Pilot, layout: &ProcessLayout) -> bool {
     let called = layout.called();
     let is_time = |ns: &f64| ns.is_finite() && *ns >= 0.0;

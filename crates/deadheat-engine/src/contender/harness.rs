@@ -41,7 +41,6 @@ use jmh::Jmh;
 use launch::starting;
 use pyperf::Pyperf;
 
-/// Returns the adapter of a harness.
 pub(crate) fn adapter_of(harness: Harness) -> &'static dyn HarnessAdapter {
     match harness {
         Harness::GoogleBenchmark => &GoogleBenchmark,
@@ -77,7 +76,6 @@ pub fn may_be_pinned(harness: Harness) -> bool {
     adapter_of(harness).may_be_pinned()
 }
 
-/// A program whose harness and benchmarks are queried.
 pub(crate) struct ListingRequest<'a> {
     pub(crate) program: &'a Program,
     pub(crate) patience: Option<Duration>,
@@ -185,7 +183,6 @@ impl ListingRequest<'_> {
     }
 }
 
-/// Returns the standard output and the end of the standard error.
 fn all_output(captured: &Captured) -> String {
     let printed = String::from_utf8_lossy(&captured.output);
     format!("{printed}\n{}", captured.stderr_tail)

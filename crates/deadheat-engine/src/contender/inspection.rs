@@ -172,14 +172,12 @@ fn named_in(cause: &FunctionError, program: &WorkerProgram) -> String {
     file.unwrap_or_else(|| program.executable.display().to_string())
 }
 
-/// A program started for inspection.
 struct Look<'a> {
     worker: WorkerProcess,
     patience: ReplyLimits,
     interrupts: &'a Interrupts,
     /// True once the program exited with a code other than 0.
     failed: bool,
-    /// True once the program exited with code 0.
     ended_well: bool,
     /// The output of the program if it exited with code 0. For Google Benchmark, this is a list of
     /// benchmarks.
@@ -262,8 +260,8 @@ fn wait_error(cause: FunctionError) -> WaitError {
 pub const PYTHON_WITHOUT_PACKAGE: &str =
     "a Python without the package deadheat: install the package there as well (docs/python.md)";
 
-/// Recognizes, by its standard error, a program that lists no benchmarks, and returns its
-/// description with advice.
+/// Recognises a program without benchmarks by its standard error, and returns its description with
+/// advice.
 fn known_by(words: &str) -> Option<&'static str> {
     if words.contains("No module named 'deadheat'") {
         return Some(PYTHON_WITHOUT_PACKAGE);
@@ -321,7 +319,6 @@ fn makes_sense(benchmarks: &[ListedBenchmark], metrics: &[Metric]) -> Result<(),
     Ok(())
 }
 
-/// Returns a name that occurs twice.
 fn twice<'a>(names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let mut names: Vec<&str> = names.collect();
     names.sort_unstable();

@@ -65,7 +65,8 @@ impl Workers<'_> {
         }
     }
 
-    /// Sends the request to import. Returns false if the process serves only one benchmark.
+    /// Requests the imports if the process is to serve several benchmarks and may fork. Returns
+    /// true if the request was sent.
     fn ask_to_import(&self, session: &mut WorkerSession, position: RunPosition<'_>) -> bool {
         let program = position.layout.process_slots[session.process_slot].program;
         let may_fork = self.options.forks && session.forks && !self.options.callgrind;
@@ -80,7 +81,6 @@ impl Workers<'_> {
         true
     }
 
-    /// Waits for the reply to the request to import.
     fn hear_import(
         &mut self,
         session: &mut WorkerSession,
@@ -176,7 +176,6 @@ impl Workers<'_> {
         Ok(Some(kept))
     }
 
-    /// Dismisses kept processes of other replicates.
     pub(super) fn dismiss_kept_of_others(&mut self, replicate: u64) {
         let kept = std::mem::take(&mut self.one_start.kept);
         for team in kept {

@@ -34,7 +34,6 @@ pub(super) struct KeptTeam {
 }
 
 impl OneStart {
-    /// Records the benchmarks of the race by program.
     pub(super) fn expect<'a>(&mut self, layouts: impl Iterator<Item = &'a ProcessLayout>) {
         self.suites.clear();
         let mut seen = HashSet::new();
@@ -60,7 +59,6 @@ impl OneStart {
         programs.all(|program| forks(program) && self.suites.contains_key(&program))
     }
 
-    /// Returns the programs that offer to fork but cannot, each with the reason.
     pub(super) fn unforked(&self) -> impl Iterator<Item = (usize, &str)> {
         let forking = self.forking.iter();
         forking.filter_map(|(program, reason)| Some((*program, reason.as_deref()?)))
@@ -75,7 +73,6 @@ impl OneStart {
         self.last_start / sharers.min().unwrap_or(1).max(1) as u32
     }
 
-    /// Returns the total time of starts and imports of shared processes so far.
     pub(super) fn spent(&self) -> Duration {
         self.spent
     }

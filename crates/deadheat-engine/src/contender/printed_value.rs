@@ -15,7 +15,6 @@ pub struct ValueReader {
     zero: bool,
 }
 
-/// The way to find a value in the output.
 #[derive(Clone, Debug)]
 enum Place {
     Pattern {
@@ -146,7 +145,6 @@ fn only_match<'t>(pattern: &Regex, text: &'t str) -> Result<Option<&'t str>, Str
     Ok(Some(found.as_str()))
 }
 
-/// Parses a finite number.
 fn number(text: &str) -> Result<f64, String> {
     let number = text.trim().parse::<f64>();
     number
@@ -186,7 +184,6 @@ fn index(step: &str) -> Option<usize> {
     step.parse().ok().filter(|_| plain && !leading)
 }
 
-/// Quotes a text and shortens it for a message.
 fn quoted(text: &str) -> String {
     let text = super::command_launch::outline(text.trim());
     if text.is_empty() {

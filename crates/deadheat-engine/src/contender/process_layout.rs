@@ -6,10 +6,8 @@ use crate::executable::Executable;
 use crate::function_failure::FunctionError;
 use crate::worker::WorkerProgram;
 
-/// The contenders of a benchmark and the processes that call them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ProcessLayout {
-    /// The benchmark's name.
     pub(super) name: String,
     /// The names of the benchmark's contenders, the baseline first.
     pub(super) contenders: Vec<String>,
@@ -17,7 +15,6 @@ pub(super) struct ProcessLayout {
     pub(super) process_slots: Vec<ProcessSlot>,
     /// The number of calls per sample and thread.
     pub(super) iterations: u64,
-    /// The number of threads that call at the same time.
     pub(super) threads: u32,
     /// True if the benchmark always uses the user's own links, because it is a rerun.
     pub(super) own_link: bool,
@@ -33,10 +30,8 @@ pub(super) struct ProcessLayout {
     copy: Option<usize>,
 }
 
-/// The program and the benchmark that a process of a replicate runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ProcessSlot {
-    /// The index of the program in [`Programs`].
     pub(super) program: usize,
     /// The name by which the program knows the benchmark.
     pub(super) benchmark: String,
@@ -44,7 +39,6 @@ pub(super) struct ProcessSlot {
     pub(super) contender: Option<String>,
 }
 
-/// The programs of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Programs {
     own: Option<WorkerProgram>,
@@ -56,7 +50,7 @@ pub(super) struct Programs {
 #[derive(Clone, Debug)]
 struct Known {
     program: WorkerProgram,
-    /// The number of the process of a replicate that runs the program.
+    /// The number of the replicate's process that runs the program.
     process: usize,
     /// The identity of the file; `None` for the program that races its own functions, and if the
     /// file cannot be identified.
@@ -74,7 +68,6 @@ impl Programs {
         }
     }
 
-    /// Returns all programs used so far.
     pub(super) fn iter(&self) -> impl Iterator<Item = &WorkerProgram> {
         self.known.iter().map(|known| &known.program)
     }
@@ -247,8 +240,8 @@ impl ProcessLayout {
         order
     }
 
-    /// Translates an order of contenders into the numbers of one process; `None` for turns of other
-    /// processes.
+    /// Translates an order of contenders into the numbers by which one process knows them; `None`
+    /// for turns of other processes.
     pub(super) fn turns_of(&self, process_slot: usize, order: &[usize]) -> Vec<Option<usize>> {
         let turn = |contender: &usize| {
             if self.takes_turns() {

@@ -38,7 +38,8 @@ pub(super) fn what_python_did(stderr: &str, ended_well: bool) -> Option<Function
     raised(stderr).map(FunctionError::Raised)
 }
 
-/// Returns the error of the last traceback in a text on one line, with its place.
+/// Returns the error of the last traceback in a text on one line, with the place where it was
+/// raised.
 fn raised(text: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
     let last = lines.iter().rposition(|line| place(line).is_some())?;

@@ -48,7 +48,6 @@ pub struct CommandTrial {
     pub together: Option<Vec<LaunchUsage>>,
 }
 
-/// Returns the benchmarks whose contenders run side by side.
 pub(super) fn side_by_side(plan: &Plan) -> HashMap<usize, SideBySide> {
     let benchmarks = plan.benchmarks.iter().enumerate();
     benchmarks

@@ -105,7 +105,8 @@ pub struct SimulatedContenders {
     layouts: Vec<f64>,
     walk: f64,
     mode: f64,
-    /// The nanoseconds of the first calm that had passed when the race began.
+    /// How long the calm before the first burst of load had lasted when the race began, in
+    /// nanoseconds.
     calm_ns: u64,
     previous: Option<ContenderId>,
     launched: u64,
@@ -187,7 +188,8 @@ impl SimulatedContenders {
         [cpu + waited, (cpu - 500.0).max(0.0), waited + also]
     }
 
-    /// Returns the scheduling delay of a sample of `cpu` nanoseconds; 0 if it begins in a calm.
+    /// Returns the scheduling delay of a sample of `cpu` nanoseconds; 0 if the sample begins
+    /// between two bursts of load.
     fn waited_ns(&mut self, cpu: f64) -> f64 {
         let noise = self.simulation.noise;
         let since_calm = self.clock.elapsed_ns() + self.calm_ns;
@@ -213,7 +215,6 @@ impl SimulatedContenders {
     }
 }
 
-/// Returns a random mode; all are equally likely.
 fn some_mode(noise: &Noise, rng: &mut Xoshiro256PlusPlus) -> f64 {
     noise.modes * below(rng, noise.mode_count) as f64 / (noise.mode_count - 1) as f64
 }
@@ -267,7 +268,6 @@ impl Contenders for SimulatedContenders {
 pub(crate) mod tests_support {
     use deadheat_model::{Benchmark, Contender, Design, Looks, Plan, Workload};
 
-    /// Returns a plan of one benchmark with this number of contenders.
     pub(crate) fn plan(contenders: usize, seed: u64) -> Plan {
         Plan {
             design: Design {

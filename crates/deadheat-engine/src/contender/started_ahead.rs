@@ -31,7 +31,6 @@ const ASLEEP_NS: u64 = 50_000;
 #[derive(Debug, Default)]
 pub(super) struct StartedAhead {
     waiting: Vec<Waiting>,
-    /// The startup of the first process, by program.
     known: BTreeMap<usize, Startup>,
 }
 
@@ -44,7 +43,6 @@ struct Waiting {
     used_ns: Option<u64>,
 }
 
-/// The startup of the first process of a program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Startup {
     /// The time from the start of the process to its hello message.

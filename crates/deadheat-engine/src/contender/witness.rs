@@ -13,7 +13,6 @@ use crate::observed::{ProcessState, Sighting, Started, is_within};
 /// not observed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Noticed<'a> {
-    /// The file that deadheat started.
     pub(super) started: Option<Started>,
     /// The cores that deadheat gave the process; `None` if it gave all.
     pub(super) given: Option<&'a CpuSet>,
@@ -21,14 +20,11 @@ pub(super) struct Noticed<'a> {
     pub(super) ended_as: Option<&'a ProcessState>,
     /// True if the main thread was allowed only on the given cores when the process ended.
     pub(super) ended_there: Option<bool>,
-    /// The name of a process that the contender left running.
     pub(super) left_behind: Option<[u8; 16]>,
 }
 
-/// The observations so far of the processes of all contenders.
 #[derive(Debug, Default)]
 pub(super) struct Witness {
-    /// The observations by benchmark and contender.
     known: BTreeMap<(usize, usize), Known>,
     /// The contenders whose programs restart themselves at fixed addresses.
     fixing: Vec<(usize, usize)>,
@@ -39,7 +35,7 @@ pub(super) struct Witness {
 
 #[derive(Debug, Default)]
 struct Known {
-    /// The last observation of a live process, and its name at that time.
+    /// The last observation of a live process, and the name of the process at that time.
     seen: Option<(ObservedProcess, [u8; 16])>,
     /// The last observation that was reported, and its replicate.
     told: Option<(u32, ObservedProcess)>,
@@ -93,7 +89,6 @@ impl Witness {
         self.known.entry(of).or_default().observe(noticed);
     }
 
-    /// Records that the program of a contender restarts itself at fixed addresses.
     #[cfg(feature = "commands")]
     pub(super) fn fixes_addresses(&mut self, of: (usize, usize)) {
         self.fixing.push(of);

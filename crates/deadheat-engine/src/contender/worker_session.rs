@@ -36,7 +36,6 @@ pub(super) fn greeted(hello: &Reply) -> Result<&[Metric], FunctionError> {
     }
 }
 
-/// One process of a replicate.
 #[derive(Debug)]
 pub(super) struct WorkerSession {
     pub(super) process_slot: usize,
@@ -51,10 +50,9 @@ pub(super) struct WorkerSession {
     pub(super) columns: Vec<usize>,
     /// The metrics of the worker's samples, in the order it reports them.
     pub(super) measured: Vec<Metric>,
-    /// True if every block of the benchmark has a new input.
     pub(super) renews_input: bool,
-    /// The seed of the input that the warm-up left ready for the first block, with the contender of
-    /// the block's first slot as the last to run.
+    /// The seed of the input that the warm-up left ready for the first block. The contender of the
+    /// block's first slot ran last in that warm-up.
     pub(super) ready: Option<u64>,
     /// True if the worker offers to fork a process for each of several benchmarks.
     pub(super) forks: bool,
@@ -64,7 +62,6 @@ pub(super) struct WorkerSession {
     pub(super) has_failed: bool,
     /// True once the worker was requested to prepare its current benchmark.
     pub(super) is_asked: bool,
-    /// The folder of callgrind's counts, if callgrind counts.
     #[cfg(feature = "commands")]
     pub(super) counts: Option<LaunchFolder>,
 }
@@ -120,7 +117,6 @@ impl WorkerSession {
         Ok(())
     }
 
-    /// Returns the error for a reply to a different request.
     pub(super) fn unexpected(&mut self, position: RunPosition<'_>, reply: &Reply) -> EngineError {
         let cause =
             FunctionError::Protocol(format!("it sends an unexpected answer: {}", reply.said()));
@@ -176,12 +172,10 @@ pub(super) struct RunPosition<'a> {
     pub(super) place: [u64; 3],
 }
 
-/// The pipes through which processes pass turns to each other.
 #[derive(Default)]
 pub(super) struct Batons {
     /// One end per process; empty if there is only one process.
     pub(super) ends: Vec<Baton>,
-    /// The relay that passes turns between more than two processes.
     pub(super) relay: Option<Relay>,
 }
 
@@ -199,7 +193,6 @@ impl RunPosition<'_> {
         }
     }
 
-    /// Creates the pipes between the processes of a replicate.
     pub(super) fn batons(&self) -> Result<Batons, EngineError> {
         let made = match self.layout.process_slots.len() {
             0 | 1 => return Ok(Batons::default()),
@@ -233,7 +226,6 @@ impl RunPosition<'_> {
     }
 }
 
-/// Converts a problem that a worker reports into an error.
 pub(super) fn cause_of(problem: &Problem, layout: &ProcessLayout) -> FunctionError {
     match problem {
         Problem::Panicked(message) => FunctionError::Panicked(message.clone()),

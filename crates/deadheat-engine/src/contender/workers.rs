@@ -85,7 +85,6 @@ pub struct FunctionOptions {
     pub forks: bool,
 }
 
-/// The state that all worker processes of a race share.
 pub(super) struct Workers<'a> {
     pub(super) options: FunctionOptions,
     pub(super) interrupts: &'a Interrupts,
@@ -93,21 +92,17 @@ pub(super) struct Workers<'a> {
     pub(super) instruments: Instruments,
     pub(super) programs: Programs,
     page_draws: PageDraws,
-    /// Waiting processes of future replicates.
     pub(super) ahead: StartedAhead,
     /// Processes that were dismissed and may not have exited yet.
     leaving: Vec<WorkerSession>,
     /// The number of processes used since the last query.
     pub(super) launched: u64,
-    /// The state of programs that serve several benchmarks from one start.
     pub(super) one_start: OneStart,
-    /// Valgrind, if callgrind counts the instructions of samples.
     #[cfg(feature = "commands")]
     valgrind: Option<Valgrind>,
 }
 
 impl<'a> Workers<'a> {
-    /// Starts the clock measurement and finds the cores, without starting a process.
     pub(super) fn new(
         options: FunctionOptions,
         interrupts: &'a Interrupts,
@@ -131,12 +126,10 @@ impl<'a> Workers<'a> {
         })
     }
 
-    /// Returns the random numbers for `purpose` at one place of the run.
     pub(super) fn stream(&self, purpose: Purpose, place: [u64; 3]) -> impl Rng + use<> {
         stream(self.options.seed, purpose, place)
     }
 
-    /// Returns the first number of [`stream`](Self::stream).
     pub(super) fn draw(&self, purpose: Purpose, place: [u64; 3]) -> u64 {
         self.stream(purpose, place).next_u64()
     }
@@ -263,7 +256,6 @@ impl<'a> Workers<'a> {
         Ok(session)
     }
 
-    /// Waits for the hello message of a new process and checks it.
     pub(super) fn hear_hello(
         &self,
         session: &mut WorkerSession,
@@ -283,8 +275,8 @@ impl<'a> Workers<'a> {
         turns: Vec<(RunPosition<'_>, Option<Variant>)>,
     ) -> Result<(), EngineError> {
         for (number, (position, variant)) in turns.into_iter().enumerate() {
-            // If two shared a core, deadheat would wait for the first before it could start the
-            // second.
+            // If two processes shared a core, deadheat would wait for the first before it could
+            // start the second.
             let Some(core) = self.cores.to_start_on(position.layout.threads).get(number) else {
                 break;
             };
@@ -421,7 +413,6 @@ impl<'a> Workers<'a> {
         (heap, below(&mut rng, MOST_STACK) as usize)
     }
 
-    /// Makes a process prepare its benchmark.
     pub(super) fn prepare(
         &self,
         session: &mut WorkerSession,
@@ -510,7 +501,6 @@ impl<'a> Workers<'a> {
         }
     }
 
-    /// Returns the time limits for a process that starts and imports.
     pub(super) fn patience_at_start(&self) -> ReplyLimits {
         ReplyLimits {
             each: self.options.timeout.map(|timeout| timeout.max(START_UP)),
@@ -518,7 +508,6 @@ impl<'a> Workers<'a> {
         }
     }
 
-    /// Waits for a reply from each process.
     pub(super) fn await_replies(
         &self,
         team: &mut [WorkerSession],
@@ -553,7 +542,8 @@ impl Drop for Workers<'_> {
     }
 }
 
-/// The largest allowed disagreement between the clock of the samples and the system's, as a share.
+/// The maximum allowed difference between the clock of the samples and the system clock, as a share
+/// of the elapsed time.
 const CLOCKS_APART: f64 = 0.01;
 
 /// The clock of a race and the overhead of the CPU clock, which every worker receives.
@@ -575,7 +565,6 @@ struct Chosen {
 }
 
 impl Instruments {
-    /// Starts the clock measurement.
     pub(super) fn new() -> Self {
         Self {
             choice: RefCell::new(Some(ClockChoice::begin())),
@@ -600,7 +589,6 @@ impl Instruments {
         &self.chosen().clock
     }
 
-    /// Returns the reason why the counter of the processor is not the clock.
     pub(super) fn fallback(&self) -> Option<&str> {
         self.chosen().fallback.as_deref()
     }

@@ -12,7 +12,7 @@ use std::thread;
 use super::{ComparesOutputs, Disagreement, FunctionBenchmark, Outputs, Room};
 use crate::clock::{Ended, Gauge, Reading};
 
-/// A function of an input. Its concrete type is known where the timed loop is compiled, so that it
+/// A function of an input. `batch` is compiled for the function's concrete type, so that the call
 /// can be inlined.
 trait Call<I, O> {
     fn batch(&mut self, input: &I, iterations: u64, room: Room<'_, O>, gauge: &Gauge) -> Reading;

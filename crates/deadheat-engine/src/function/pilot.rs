@@ -55,7 +55,6 @@ pub struct Pilot {
     pub throughput: Option<Throughput>,
 }
 
-/// The maximum number of trial blocks.
 const MOST_BLOCKS: u64 = 8;
 /// The total nanoseconds of samples after which no further trial block starts. Benchmarks with
 /// longer blocks have none, because a few blocks do not show the scatter.
@@ -143,11 +142,12 @@ fn trial_blocks(
 /// Returns the nanoseconds per call, from a batch that is long enough, and true if the first call
 /// was as fast as the second.
 ///
-/// A single pair of calls decides. For calls of 20 ms that scatter by 1.2 % with an autocorrelation
-/// of 0.83, consecutive calls differ by 0.7 %. If two contenders need no warm-up, 15 % of the races
-/// get one anyway. If the first call of one is 2 % slower, 7 % of the races lack the warm-up that
-/// they need; at 3 % it is 0.2 %. More calls in the same process would not help, because the noise
-/// is in its only first call, and a second process would cost as much as a replicate.
+/// This test uses a single pair of calls. For calls of 20 ms that scatter by 1.2% with an
+/// autocorrelation of 0.83, consecutive calls differ by 0.7%. If no contender needs a warm-up, 15%
+/// of the races get one anyway. If the first call of one contender is 2% slower, 7% of the races
+/// lack the warm-up that they need; at 3%, 0.2% of them. More calls in the same process would not
+/// help, because the noise is in the first call, and a second process would cost as much as a
+/// replicate.
 fn call_ns(
     benchmark: &mut dyn FunctionBenchmark,
     contender: usize,
@@ -159,8 +159,8 @@ fn call_ns(
     let first = benchmark.sample(contender, iterations, gauge);
     let mut took = first.wall_ns;
     let mut warm = false;
-    // The first call may initialise what later calls reuse. The second of two long calls is only
-    // made if it may save every process a warm-up.
+    // The first call may initialise what later calls reuse. A long call is repeated only if this
+    // may save every process a warm-up.
     if took < LONG_NS || !benchmark.renews_input() {
         let second = benchmark.sample(contender, iterations, gauge);
         warm = second.without_waiting_ns() >= first.without_waiting_ns() * (1.0 - GAIN);
@@ -180,7 +180,6 @@ fn call_ns(
     (took / iterations as f64, warm)
 }
 
-/// The maximum number of rounds of a warm-up.
 const MOST_ROUNDS: u64 = 50;
 /// The warm-up ends after this many consecutive rounds without a gain.
 const IDLE_ROUNDS: u32 = 2;
@@ -236,10 +235,10 @@ pub(crate) fn warm_up(
     MOST_ROUNDS
 }
 
-/// Returns the contenders to run unrecorded before the slots, in order. On a new input these are
-/// all contenders, so that none meets it for the first time while it is timed. The contender of the
-/// first slot comes last, so that it follows itself like the second sample of a pair. On a known
-/// input it is only `prime`, if there is one.
+/// Returns the contenders to run unrecorded before the slots, in order. If the input is new, these
+/// are all contenders, so that no timed sample is a contender's first with this input. The
+/// contender of the first slot comes last, so its timed sample follows a sample of its own, like
+/// the second sample of a pair. If the input is not new, only `prime` runs, if there is one.
 pub(crate) fn primes(
     renews_input: bool,
     prime: Option<usize>,

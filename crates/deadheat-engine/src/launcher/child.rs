@@ -38,7 +38,6 @@ pub(crate) struct Spawner {
     terminal: Option<OwnedFd>,
 }
 
-/// The memory of a child before its `execve`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ChildMemory {
     /// The launcher's memory. The kernel suspends the launcher until `execve`. This is the fastest
@@ -375,7 +374,6 @@ pub fn can_share_memory() -> bool {
     }
 }
 
-/// The flags of `clone` for a child in the memory of the launcher.
 const SHARING: c_int = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
 
 /// Returns a descriptor that becomes readable when a child ends. If there is none, kills the child.
@@ -394,8 +392,6 @@ pub(super) fn pidfd_of(pid: libc::pid_t) -> Result<OwnedFd, c_int> {
     }
 }
 
-/// Returns true if the main thread of a process may run only on these cores; `None` if the process
-/// is gone.
 pub(super) fn keeps_cores(pid: libc::pid_t, given: &CpuSet) -> Option<bool> {
     let cores = sched_getaffinity(Pid::from_raw(pid)).ok()?;
     Some(is_within(&cores, given))
@@ -446,7 +442,6 @@ pub(super) enum WaitEnd {
 /// fills some hundred MB of memory between two checks.
 const BETWEEN_LOOKS_MS: u128 = 100;
 
-/// Returns true if an output is larger than [`MOST_OUTPUT`].
 pub(super) fn has_too_much(output: BorrowedFd<'_>) -> bool {
     fstat(output).is_ok_and(|found| found.st_size as u64 > MOST_OUTPUT)
 }

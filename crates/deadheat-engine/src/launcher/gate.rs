@@ -40,7 +40,6 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// Creates a gate for at most `places` children.
     pub(super) fn new(places: usize) -> Result<Self, c_int> {
         let pipe = || pipe2(OFlag::O_CLOEXEC).map_err(|errno| errno as c_int);
         let ((reader, writer), (arrivals, arrived)) = (pipe()?, pipe()?);

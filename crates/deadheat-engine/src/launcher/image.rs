@@ -59,13 +59,11 @@ impl Words {
         }
     }
 
-    /// Returns the array that `execve` expects.
     pub(crate) fn as_argv(&self) -> *const *const c_char {
         self.pointers.as_ptr()
     }
 }
 
-/// The destination of the standard output of a launch.
 #[derive(Debug)]
 pub(crate) enum OutputKind {
     Null,
@@ -82,7 +80,6 @@ pub(crate) enum OutputKind {
 /// The maximum size, in bytes, of an output or a file from which values are read.
 pub(crate) const MOST_OUTPUT: u64 = 16 << 20;
 
-/// One command, ready to be launched.
 pub(crate) struct Image {
     /// The paths to try in turn, as `execvp` would.
     programs: Vec<CString>,
@@ -109,7 +106,6 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// Creates the image of a measured command.
     pub(crate) fn of_command(command: &CommandLine) -> Result<Self, ImageError> {
         let mut image = Self::of_words(&command.words)?.within(command.directory.as_deref())?;
         image.keeps_terminal = false;
@@ -128,7 +124,6 @@ impl Image {
         Ok(image.limited(command.timeout))
     }
 
-    /// Sets the working directory; `None` for deadheat's.
     pub(crate) fn within(mut self, directory: Option<&Path>) -> Result<Self, ImageError> {
         self.directory = directory
             .map(|folder| c_string(folder.as_os_str()))
@@ -136,13 +131,11 @@ impl Image {
         Ok(self)
     }
 
-    /// Sets the time limit; `None` for none.
     pub(crate) fn limited(mut self, limit: Option<Duration>) -> Self {
         self.timeout_ns = limit.map_or(0, |limit| limit.as_nanos() as u64);
         self
     }
 
-    /// Sets the file that launches write their values to; `None` for none.
     pub(crate) fn with_value_file(mut self, file: Option<&Path>) -> Result<Self, ImageError> {
         self.value_file = file.map(|file| c_string(file.as_os_str())).transpose()?;
         Ok(self)
@@ -249,7 +242,6 @@ impl EnvironmentImage {
         self.padding[self.padded_to] = 0;
     }
 
-    /// Returns the array that `execve` expects.
     pub(crate) fn as_envp(&self) -> *const *const c_char {
         self.words.as_argv()
     }

@@ -30,7 +30,6 @@ use crate::observed::ProcessState;
 use crate::run_delay::{KeepWaiting, OwnDelay, ended_process, forget, has_children};
 use crate::usage::{Waited, wait};
 
-/// The state of the launcher process.
 pub(super) struct Server {
     pub(super) images: Vec<Image>,
     pub(super) env: EnvironmentImage,
@@ -39,11 +38,9 @@ pub(super) struct Server {
     pub(super) replies: OwnedFd,
     pub(super) null: OwnedFd,
     pub(super) news: ChildNews,
-    /// The descriptor for the standard output of commands whose output is shown.
     pub(super) shown: RawFd,
     /// One memory file per launch of a block, for outputs to be compared.
     pub(super) captures: Vec<OwnedFd>,
-    /// The standard error of the last hook.
     pub(super) hook_errors: OwnedFd,
     /// The standard error of the last command whose errors are kept.
     pub(super) command_errors: OwnedFd,
@@ -54,7 +51,6 @@ pub(super) struct Server {
     pub(super) sightings: OwnedFd,
     /// True if the launches of the current request are traced.
     pub(super) traced: bool,
-    /// The record of the launch that was traced last.
     pub(super) record: Vec<u8>,
     /// Processes that hooks left running.
     pub(super) daemons: Vec<Pid>,
@@ -70,9 +66,7 @@ pub(super) struct Streams {
     _files: [Option<OwnedFd>; 2],
 }
 
-/// The reason why the launcher exits.
 pub(super) enum Leave {
-    /// The race is over.
     Goodbye,
     /// A signal ended the race.
     BreakOff,
@@ -502,7 +496,6 @@ fn remove(path: &CStr) -> Result<(), Errno> {
     }
 }
 
-/// Copies a value file into the memory file of the launch.
 fn keep(path: &CStr, capture: BorrowedFd<'_>) -> Result<(), Outcome> {
     const READ: OFlag = OFlag::O_RDONLY
         .union(OFlag::O_CLOEXEC)

@@ -29,7 +29,6 @@ use crate::usage::{Usage, Waited, wait};
 /// One launch of a group, from its start to its end.
 struct Running {
     child: Child,
-    /// The core that the launch is pinned to.
     core: CpuSet,
     image: usize,
     /// The reading end of the pipe for the standard output of the launch; `None` once the pipe is
@@ -142,7 +141,6 @@ impl Server {
         Ok(all.into_iter().map(|(_, measured)| measured).collect())
     }
 
-    /// Starts a launch and holds it at the gate.
     fn start_at_gate(
         &mut self,
         gate: &Gate,
@@ -200,7 +198,7 @@ impl Server {
         start: Instant,
         trial: Option<Duration>,
     ) -> Result<(), Leave> {
-        // Launches that share a core take as many times longer as there are launches.
+        // N launches that share a core take N times as long.
         let sharers = running.len().max(1) as u32;
         for one in running.iter_mut() {
             let limit = one.limit.map(|limit| limit * sharers);
@@ -343,7 +341,6 @@ fn measure(one: &Running, wall_ns: u64) -> Measured {
     }
 }
 
-/// The time between two checks of the size of an output.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 impl Running {
@@ -359,7 +356,6 @@ impl Running {
     }
 }
 
-/// Kills all launches that still run, and records the reason.
 fn kill_all(running: &mut [Running], why: Outcome) {
     for one in running {
         if one.measured.is_none() && one.killed.is_none() {

@@ -23,7 +23,6 @@ impl ChildNews {
         SignalFd::with_flags(&child, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK).map(Self)
     }
 
-    /// Discards pending notifications.
     pub(super) fn clear(&self) {
         while let Ok(Some(_)) = self.0.read_signal() {}
     }

@@ -38,8 +38,8 @@ impl Tracer {
         }
     }
 
-    /// Returns true if the process can still stop. A stopped process stays stopped until this tracer
-    /// continues it.
+    /// Returns true if the process can still stop. A stopped process stays stopped until this
+    /// tracer continues it.
     pub(super) fn is_active(&self) -> bool {
         !self.is_over
     }
@@ -151,7 +151,7 @@ fn record_of(pid: Pid, mapped: &[MappedFile]) -> Option<Vec<u8>> {
     Some(record)
 }
 
-/// Reads the record of a traced process; `None` if it is empty.
+/// Decodes the record of a traced process; `None` if it is empty or cut off.
 pub(super) fn sighting_in(record: &[u8]) -> Option<Sighting> {
     let number = |at: usize| Some(u64::from_ne_bytes(record.get(at..at + 8)?.try_into().ok()?));
     let (device, inode) = (number(0)?, number(8)?);

@@ -17,15 +17,12 @@ use crate::usage::Usage;
 /// it.
 pub(crate) const MAX_LAUNCHES: usize = 65;
 const LAUNCH_BYTES: usize = 8;
-/// The size of an encoded [`Sharing`] in bytes.
 pub(crate) const SHARING_BYTES: usize = 8;
 /// Every message to the launcher starts with this many bytes.
 pub(crate) const HEAD_BYTES: usize = 4;
-/// The size of the largest request in bytes.
 pub(crate) const MAX_REQUEST_BYTES: usize =
     HEAD_BYTES + SHARING_BYTES + MAX_LAUNCHES * LAUNCH_BYTES;
 
-/// The head of a message to the launcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Head {
     /// Run this many launches, one after the other. The [`Launch`]es follow.
@@ -37,8 +34,9 @@ pub(crate) enum Head {
     /// Launch this many processes in groups of this size; each group runs side by side. A
     /// [`Sharing`] follows, then the [`Launch`]es.
     SideBySide(usize, usize),
-    /// Start an image differently from now on. Its number and [`Manner`] follow, then a path of
-    /// this many bytes to start instead; an empty path restores its own program.
+    /// Start an image differently from now on. The number of the image and its [`Manner`] follow,
+    /// then the path of the file to start, of this many bytes; an empty path restores the image's
+    /// own program.
     Vary(u16),
     /// Kill the running launches. Has no effect if none runs, because a cancel may cross the reply.
     Cancel,
@@ -89,7 +87,6 @@ impl Head {
     }
 }
 
-/// One process to launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Launch {
     pub(crate) image: u16,
@@ -101,10 +98,9 @@ pub(crate) struct Launch {
     pub(crate) padding: u16,
 }
 
-/// The addresses and the name with which an image starts.
+/// The address randomisation and the `argv[0]` of an image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Manner {
-    /// True if address space randomization is off.
     pub(crate) fixed_addresses: bool,
     /// True if the path of the variant is also the name of the program (`argv[0]`).
     pub(crate) named_by_path: bool,
@@ -123,15 +119,14 @@ impl Manner {
     }
 }
 
-/// The core that launches side by side share, their time slice, and the limit of a trial.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sharing {
     pub(crate) core: u16,
     /// The requested time slice in milliseconds; 0 for the kernel's default.
     pub(crate) slice_ms: u16,
     /// Milliseconds after which a trial is killed; 0 for a measured group. A trial has this limit
-    /// because two commands may wait for each other forever. It does not kill the other launches if
-    /// one fails, because a killed process leaves its locks behind.
+    /// because two commands may wait for each other forever. If one launch of a trial fails, the
+    /// others run on, because a killed process leaves its locks behind.
     pub(crate) trial_ms: u32,
 }
 
@@ -154,7 +149,6 @@ impl Sharing {
     }
 }
 
-/// The image index for "no image".
 pub(crate) const NO_IMAGE: u16 = u16::MAX;
 
 /// Writes a request into `buffer` and returns its length in bytes.
@@ -201,7 +195,6 @@ pub(crate) fn encode_variant(image: u16, manner: Manner, path: &[u8]) -> Option<
     Some(bytes)
 }
 
-/// Returns the launch at `index` of an encoded request's body.
 pub(crate) fn decode_launch(body: &[u8], index: usize) -> Launch {
     let bytes = &body[index * LAUNCH_BYTES..(index + 1) * LAUNCH_BYTES];
     let field = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
@@ -213,17 +206,13 @@ pub(crate) fn decode_launch(body: &[u8], index: usize) -> Launch {
     }
 }
 
-/// Returns the size of a request's body in bytes.
 pub(crate) fn body_bytes(launches: usize) -> usize {
     launches * LAUNCH_BYTES
 }
 
-/// The way in which a launch ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The process exited with this code.
     Exited(i32),
-    /// The process was killed by this signal.
     Signalled(i32),
     /// The process could not be started, with this error number.
     NotStarted(i32),
@@ -235,9 +224,7 @@ pub(crate) enum Outcome {
     NoInput(i32),
     /// The output could not be opened, with this error number.
     NoOutput(i32),
-    /// The hook before the launch failed.
     PrepareFailed(HookEnd),
-    /// The hook after the launch failed.
     ConcludeFailed(HookEnd),
     /// The value file could not be removed before the launch or read after it, with this error
     /// number.
@@ -248,7 +235,6 @@ pub(crate) enum Outcome {
     Stopped(i32),
 }
 
-/// The way in which a hook failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HookEnd {
     Exited(i32),
@@ -286,7 +272,6 @@ impl HookEnd {
 }
 
 impl Outcome {
-    /// Returns true if the process exited with a code that this policy accepts.
     pub(crate) fn is_accepted_by(self, policy: &ExitPolicy) -> bool {
         matches!(self, Outcome::Exited(code) if policy.accepts(code))
     }
@@ -327,7 +312,6 @@ impl Outcome {
     }
 }
 
-/// The measurements of one launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Measured {
     pub(crate) outcome: Outcome,
@@ -363,7 +347,6 @@ const WROTE_AT: usize = STATE_AT + 3;
 /// Index of the name of a process left running: two words, 0 if there was none.
 const LEFT_AT: usize = WROTE_AT + 1;
 const MEASURED_WORDS: usize = LEFT_AT + 2;
-/// The size of an encoded [`Measured`] in bytes.
 pub(crate) const MEASURED_BYTES: usize = MEASURED_WORDS * 8;
 
 impl Measured {

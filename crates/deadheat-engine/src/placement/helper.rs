@@ -16,7 +16,7 @@ use crate::subprocess::{self, run_captured};
 /// The time that making the first link of a large program may take.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A program that understands `placements EXECUTABLE SEED… --beside OTHER…`.
+/// The program that makes neutral links: `placements EXECUTABLE SEED… --beside OTHER…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkProgram {
     /// The executable.
@@ -28,7 +28,7 @@ pub struct LinkProgram {
 }
 
 impl LinkProgram {
-    /// Runs `executable` with matched links and a limit of five minutes without output.
+    /// Returns a link program with matched links and a limit of five minutes without output.
     pub fn new(executable: PathBuf) -> Self {
         Self {
             executable,
@@ -52,7 +52,6 @@ impl LinkProgram {
     }
 }
 
-/// The facts about neutral links of an executable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Links {
     pub(crate) linker: String,
@@ -86,7 +85,6 @@ impl Links {
     }
 }
 
-/// The reply of the link program.
 #[derive(Debug)]
 pub(crate) struct Answer {
     /// `Err` with the reason if links are impossible.
@@ -205,16 +203,11 @@ fn understand(
     answer
 }
 
-/// One line of the reply.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Line {
-    /// Links are possible, with these facts about them.
     Links(Links),
-    /// Links are impossible, for this reason.
     Impossible(String),
-    /// A link that was made.
     Placed(Variant),
-    /// A link that could not be made.
     Refused(RefusedLink),
 }
 
@@ -264,7 +257,6 @@ fn seed(said: &Object) -> Option<u32> {
     said.get("seed")?.as_u64()?.try_into().ok()
 }
 
-/// Returns the path if it is absolute.
 fn absolute(path: String) -> Option<PathBuf> {
     let path = PathBuf::from(path);
     path.is_absolute().then_some(path)

@@ -27,7 +27,6 @@ pub(crate) struct Placer {
     matched: bool,
     looks: Vec<u32>,
     seeds: Seeds,
-    /// The neutral links by replicate: one link per side.
     links: ByReplicate<Vec<Variant>>,
     /// The number of successive refused links, by replicate.
     refusals: ByReplicate<u32>,
@@ -222,7 +221,6 @@ impl Placer {
         Ok(())
     }
 
-    /// Requests links of one side, matched to the other sides if `matched`.
     fn ask(
         &self,
         side: usize,
@@ -322,7 +320,6 @@ impl Seeds {
         seed
     }
 
-    /// Gives a replicate a new, unused seed.
     fn replace(&mut self, replicate: u32) {
         let seed = self.draw();
         self.give(replicate, seed);
@@ -338,7 +335,6 @@ impl Seeds {
         self.used.binary_search(&seed).is_ok()
     }
 
-    /// Excludes a seed from later draws.
     fn use_up(&mut self, seed: u32) {
         if let Err(place) = self.used.binary_search(&seed) {
             self.used.insert(place, seed);

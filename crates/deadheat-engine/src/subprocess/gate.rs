@@ -75,7 +75,7 @@ fn wait_at_gate(command: &mut Command, waiting: RawFd, opener: RawFd, arrived: R
     unsafe {
         command.pre_exec(move || {
             let mut byte = 1u8;
-            // While it holds the writing end, it would not notice that deadheat died.
+            // While this process holds the writing end, it would not notice that deadheat died.
             libc::close(opener);
             libc::write(arrived, (&raw const byte).cast(), 1);
             while libc::read(waiting, (&raw mut byte).cast(), 1) < 0 {

@@ -80,7 +80,6 @@ impl ProcessGroup {
         self.forked == forked
     }
 
-    /// Returns the process that the child has forked, if it is known.
     pub(crate) fn forked(&self) -> Option<Pid> {
         self.forked
     }
@@ -209,8 +208,8 @@ fn collect_group(group: Pid) {
     });
 }
 
-/// Kills orphaned descendants, as daemons are: when their parent has ended, they are children of
-/// this process. `is_stray` tells them from its other children.
+/// Kills orphaned descendants, such as daemons, which become children of this process when their
+/// parent ends. `is_stray` distinguishes them from its other children.
 pub(crate) fn end_strays(is_stray: impl Fn(Pid) -> bool) {
     within(GONE_WITHIN, || {
         let mut strays = children();

@@ -22,7 +22,6 @@ const LOOK_AT_PRINTERS: Duration = Duration::from_millis(100);
 const LOOK_AT_OTHERS: Duration = Duration::from_secs(5);
 /// The maximum length of a message in characters.
 const SHOWN: usize = 200;
-/// The maximum number of lines in a message.
 const LINES: usize = 3;
 
 /// A memory file that receives a standard error. Unlike with a pipe, a writer never waits, even if
@@ -39,7 +38,6 @@ pub(crate) struct StderrTail {
 }
 
 impl StderrTail {
-    /// Creates an empty memory file.
     pub(crate) fn new() -> Self {
         Self {
             file: in_memory().ok(),
@@ -47,7 +45,6 @@ impl StderrTail {
         }
     }
 
-    /// Returns the stream to use as the standard error of a process.
     pub(crate) fn stdio(&self) -> Stdio {
         let copy = self.file.as_ref().and_then(|file| file.try_clone().ok());
         copy.map_or_else(Stdio::null, Stdio::from)
@@ -75,7 +72,6 @@ impl StderrTail {
         in_one_line(&self.text())
     }
 
-    /// Returns all text of the standard error that is kept.
     pub(crate) fn text(&self) -> String {
         let last = || {
             let file = self.file.as_ref()?;

@@ -15,22 +15,17 @@ use crate::interrupt::Interrupts;
 /// Grace period for the exit status of a peer reported lost.
 const NEWS: Duration = Duration::from_secs(2);
 
-/// The reason why a reply is missing.
 #[derive(Debug)]
 pub(crate) enum WaitError {
-    /// One of the workers failed.
     Cause {
         /// The index of that worker among those waited for; any index if the worker to blame is
         /// unknown.
         worker: usize,
-        /// The error.
         cause: FunctionError,
     },
-    /// A signal asks deadheat to stop.
     Interrupted,
 }
 
-/// The time limits for replies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReplyLimits {
     /// The maximum time for making one input, and for taking one sample; `None` for no limit.
@@ -184,7 +179,7 @@ impl PeerLost {
     }
 }
 
-/// The time at which waiting ends: `each` after the last progress that was noticed of any worker.
+/// The time at which waiting ends: `each` after the last noticed progress of any worker.
 struct Limit {
     each: Duration,
     samples: u32,
@@ -257,7 +252,7 @@ impl Limit {
 }
 
 /// Returns the worker to blame if no worker in `silent` replies; `None` if that is unknown. Of two
-/// workers that take turns, one may only wait for the other.
+/// workers that take turns, one may merely be waiting for the other.
 fn blame_for_silence(workers: &mut [&mut WorkerProcess], silent: &[usize]) -> Option<usize> {
     if let [only] = silent {
         return Some(*only);
@@ -341,8 +336,8 @@ fn suspicion(end: &FunctionError, called: bool) -> u32 {
     }
 }
 
-/// Returns the worker to blame if the worker at `place` reports that its peer is gone, and none is
-/// known to have ended.
+/// Returns the worker to blame if the worker at `place` reports that its peer is gone, although no
+/// worker is known to have ended.
 fn blame_for_lost_peer(workers: &[&mut WorkerProcess], place: usize) -> (usize, FunctionError) {
     let other = (0..workers.len()).find(|other| *other != place);
     let holds = other.and_then(|other| workers[other].holds_baton());
@@ -360,7 +355,7 @@ fn blame_for_lost_peer(workers: &[&mut WorkerProcess], place: usize) -> (usize, 
     }
 }
 
-/// Returns the index of the only `true`.
+/// Returns the index of the only `true`; `None` if several or no entries are true.
 fn only_one(found: &[bool]) -> Option<usize> {
     let mut places = found.iter().enumerate().filter(|(_, yes)| **yes);
     let (place, _) = places.next()?;

@@ -21,7 +21,6 @@ pub struct WorkerPipes {
     pub(super) replies: PipeWriter,
     /// The pipe for progress notes, which name the contender that is called.
     pub(super) notes: PipeWriter,
-    /// The turn-taking pipes, if the worker takes turns with another.
     pub(super) baton: Option<Baton>,
 }
 
@@ -240,13 +239,12 @@ impl Baton {
                 _ => return Err(PeerGone),
             }
         }
-        // The other process has just written and has yet to go to sleep. Doing so in the middle of
-        // the sample would count as a preemption.
+        // The other process has just written and is about to sleep. If it goes to sleep during the
+        // sample, this counts as a preemption.
         std::thread::yield_now();
         Ok(())
     }
 
-    /// Passes the turn to the other process.
     pub(super) fn pass(&mut self) -> Result<(), PeerGone> {
         self.outgoing.write_all(&[BATON]).map_err(|_| PeerGone)
     }
@@ -258,7 +256,6 @@ pub(crate) struct Relay {
     ends: Vec<End>,
     /// The process of each turn of the block; successive turns of one process are merged.
     turns: Vec<usize>,
-    /// The index of the current turn.
     at: usize,
     /// Processes whose input is not ready yet.
     unready: Vec<usize>,

@@ -15,7 +15,6 @@ pub(crate) const PROTOCOL: u32 = 2;
 /// Exclusive upper bound of seeds: every JSON reader represents smaller integers exactly.
 pub(crate) const SEEDS: u64 = 1 << 53;
 
-/// A request of the coordinator.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Request {
     /// List the benchmarks.
@@ -41,7 +40,6 @@ pub(crate) enum Request {
     Bye,
 }
 
-/// The benchmark that a process serves, its clock and its memory layout.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PrepareRequest {
     pub(crate) benchmark: String,
@@ -62,7 +60,6 @@ pub(crate) struct PrepareRequest {
     pub(crate) input_per_call: bool,
 }
 
-/// One block on the input of one seed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BlockRequest {
     pub(crate) seed: u64,
@@ -79,20 +76,16 @@ pub(crate) struct BlockRequest {
 /// A reply of a worker. `Hello` comes first, without a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Reply {
-    /// The worker has started.
     Hello {
         protocol: u32,
-        /// The name of the worker, for messages.
         worker: String,
         /// The metrics of the worker's samples, in column order.
         metrics: Vec<Metric>,
         /// True if the worker can import once and then serve each benchmark in a forked process.
         forks: bool,
     },
-    /// The benchmarks of the worker.
     Listed(Vec<ListedBenchmark>),
     Prepared {
-        /// True if every block has a new input.
         renews_input: bool,
         /// The ID of the process forked for the benchmark, if there is one.
         process: Option<u32>,
@@ -104,7 +97,6 @@ pub(crate) enum Reply {
     },
     /// The process that was forked for a benchmark has ended.
     Over,
-    /// The result of a calibration run.
     Calibrated(Pilot),
     /// Every contender was called without a failure.
     Sound,
@@ -122,21 +114,18 @@ pub(crate) enum Reply {
         /// does not report it.
         gpu_clock: Vec<bool>,
     },
-    /// The worker could not serve the request.
     Failed {
         contender: Option<usize>,
         problem: Problem,
     },
 }
 
-/// The reason why a worker could not serve a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Problem {
     /// The program does not contain the requested benchmark or contender.
     Unknown,
     /// The request is not allowed at this point.
     OutOfTurn,
-    /// The code panicked, with this message.
     Panicked(String),
     /// The code raised this error; for languages that raise errors.
     Raised(String),
@@ -236,7 +225,6 @@ const MOST_NOTES: usize = 16;
 const SHOWN: usize = 100;
 
 impl Request {
-    /// Encodes the message as a line, including the newline.
     pub(super) fn to_line(&self) -> String {
         let (kind, said) = match self {
             Request::List => ("list", Object::new()),
@@ -337,7 +325,6 @@ impl Request {
 }
 
 impl Reply {
-    /// Encodes the message as a line, including the newline.
     pub(super) fn to_line(&self) -> String {
         let (kind, said) = match self {
             Reply::Hello {

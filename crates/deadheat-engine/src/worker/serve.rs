@@ -189,7 +189,7 @@ impl Traced<'_> {
         let _ = notes.write(&[who]);
     }
 
-    /// Notes that no contender is called any more, because another process has the turn.
+    /// Notes that no contender runs in this process, because another process has the turn.
     fn idle(&self) {
         self.note(NOBODY);
     }
@@ -223,8 +223,8 @@ impl FunctionBenchmark for Traced<'_> {
         self.benchmark.sample(contender, iterations, gauge)
     }
 
-    /// For a single contender, reports only if its outputs differ from each other, because no other
-    /// contender was called.
+    /// If there is only one contender, reports only differences between its own outputs, because no
+    /// other contender was called.
     fn check(&self) -> Result<(), Disagreement> {
         self.note(NOBODY);
         match (self.benchmark.check(), self.only) {
@@ -455,10 +455,10 @@ mod tests {
     use std::sync::mpsc::channel;
     use std::time::Duration;
 
-    /// One process and one of its contenders.
+    /// A process and one of its contenders.
     type Turn = (usize, usize);
 
-    /// Contenders that write down when they are called.
+    /// Contenders that record their calls.
     struct Scribe {
         process: usize,
         calls: Arc<Mutex<Vec<(Turn, u64)>>>,
@@ -483,7 +483,7 @@ mod tests {
 
         fn prepare(&mut self, _seed: u64) {}
 
-        /// Reports as its time the index of this call among all calls.
+        /// Returns the index of this call among all calls as its time.
         fn sample(&mut self, contender: usize, iterations: u64, _gauge: &Gauge) -> Reading {
             let mut calls = self.calls.lock().unwrap();
             calls.push(((self.process, contender), iterations));
@@ -498,10 +498,9 @@ mod tests {
         }
     }
 
-    /// The answers of each process, and all calls in order.
+    /// The replies of each process, and all calls in order.
     type Taken = (Vec<Result<Vec<f64>, PeerGone>>, Vec<(Turn, u64)>);
 
-    /// Runs a block in several processes.
     fn taken(order: &[Turn], unrecorded: usize, batons: Vec<Option<Baton>>) -> Taken {
         let processes = batons.len();
         let calls = Arc::new(Mutex::new(Vec::new()));

@@ -8,8 +8,8 @@ use crate::command_failure::HarnessError;
 use crate::error::EngineError;
 use crate::subprocess::Captured;
 
-/// A harness, as races need it: how to recognise its programs, which arguments a launch gets, and
-/// how to parse its results.
+/// The part of a race that depends on the harness: recognises its programs, builds the arguments of
+/// a launch and parses the results.
 pub(crate) trait HarnessAdapter: Sync {
     /// Returns arguments with which a program of this harness only prints a text that identifies
     /// it. Empty if the program cannot be of this harness, or if its file already identifies it.
@@ -21,7 +21,6 @@ pub(crate) trait HarnessAdapter: Sync {
     /// error. They must not occur in the question, because programs echo their arguments.
     fn marks(&self) -> &'static [&'static str];
 
-    /// Returns true if `answer` contains every mark.
     fn recognises(&self, answer: &str) -> bool {
         self.marks().iter().all(|mark| answer.contains(mark))
     }
@@ -57,13 +56,11 @@ pub(crate) trait HarnessAdapter: Sync {
         benchmark
     }
 
-    /// Parses the repetitions and their length that the user's own arguments request.
     fn requested_repetitions(
         &self,
         arguments: &[String],
     ) -> Result<RequestedRepetitions, ArgumentError>;
 
-    /// Returns the channel through which a launch delivers its results.
     fn results(&self) -> ResultsBy;
 
     /// Returns the arguments that follow the user's. Messages contain only these, so that the user
@@ -88,17 +85,14 @@ pub(crate) trait HarnessAdapter: Sync {
         yielded: &LaunchOutput,
     ) -> Result<Vec<Repetition>, HarnessError>;
 
-    /// Parses the error that a failed launch printed on its standard output.
     fn printed_error(&self, _printed: &str) -> Option<HarnessError> {
         None
     }
 
-    /// Returns true if the harness reports the CPU time of its repetitions.
     fn tells_cpu_time(&self) -> bool {
         false
     }
 
-    /// Returns the minimum and maximum number of repetitions of a launch.
     fn repetitions_of_a_launch(&self) -> (u32, u32) {
         (1, u32::MAX)
     }
@@ -149,7 +143,6 @@ pub(crate) trait HarnessAdapter: Sync {
         1
     }
 
-    /// Returns true if launches may be pinned to one core.
     fn may_be_pinned(&self) -> bool {
         true
     }
@@ -166,12 +159,10 @@ pub(crate) trait HarnessAdapter: Sync {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Question {
     pub(crate) arguments: Vec<String>,
-    /// Environment variables with their values.
     pub(crate) variables: &'static [(&'static str, &'static str)],
 }
 
 impl Question {
-    /// Creates a question that consists of arguments only.
     pub(crate) fn by(arguments: &[&str]) -> Self {
         Self {
             arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
@@ -201,19 +192,16 @@ pub(crate) fn tersely_listed(printed: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The channel through which a launch delivers its results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResultsBy {
     /// The program writes to a file, whose path leads to a pipe.
     Pipe,
-    /// The program prints to its standard output.
     StandardOutput,
     /// The program writes files into a temporary folder of the launch. Only files with these names
     /// are read.
     Folder(&'static [&'static str]),
 }
 
-/// The parameters of one launch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LaunchRequest<'a> {
     /// The user's own arguments.
@@ -231,7 +219,7 @@ impl LaunchRequest<'_> {
     }
 }
 
-/// The problem with an option that changes what a launch measures or reports.
+/// The error text for an option that changes what a launch measures or reports.
 pub(crate) const LEAVE_AWAY: &str = "a race launches each benchmark separately and reads all its \
                                      measurements; leave this option out";
 
@@ -277,7 +265,6 @@ pub(crate) fn number_of(
     }
 }
 
-/// The output of a successful launch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LaunchOutput {
     /// The text from the pipe or from standard output.
@@ -300,7 +287,6 @@ impl LaunchOutput {
         Ok(&self.text)
     }
 
-    /// Returns the content of the file at `path`.
     pub(crate) fn file(&self, path: &Path) -> Option<&str> {
         let mut files = self.files.iter();
         let file = files.find(|(file, _)| file == path);
@@ -308,7 +294,6 @@ impl LaunchOutput {
     }
 }
 
-/// One repetition of a benchmark.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Repetition {
     /// The number of iterations of all threads of the repetition together.
@@ -361,7 +346,6 @@ impl Repetition {
         }
     }
 
-    /// Returns the nanoseconds of the whole repetition.
     pub(crate) fn took_ns(&self) -> f64 {
         self.wall_ns * self.iterations as f64
     }

@@ -39,18 +39,15 @@ struct Entered {
     named_by_link: Vec<bool>,
 }
 
-/// The results of a replicate whose launches have ended.
 struct Measured {
     benchmark: usize,
     replicate: u32,
-    /// The repetitions of each slot.
     slots: Vec<Vec<Repetition>>,
 }
 
 /// The random draws that all launches of a replicate share.
 #[derive(Clone, Copy)]
 struct Drawn {
-    /// The padding of the paths of both sides.
     path_padding: PathPadding,
     hash_seed: u32,
 }
@@ -66,7 +63,6 @@ pub struct HarnessContenders<'a> {
     page_draws: PageDraws,
     /// The current neutral link of each contender; `None` for the user's own executable.
     links: Vec<Option<Variant>>,
-    /// The placement of the code in the replicate that has just begun.
     placed: Option<Placed>,
     measured: Option<Measured>,
     witness: Witness,
@@ -164,7 +160,6 @@ impl<'a> HarnessContenders<'a> {
         self.placements.neutral_links()
     }
 
-    /// Launches all slots of a replicate.
     fn enter_replicate(&mut self, block: &Block) -> Result<(), EngineError> {
         self.measured = None;
         let contenders = &self.benchmarks[block.benchmark].contenders;
@@ -244,7 +239,6 @@ impl<'a> HarnessContenders<'a> {
         self.launcher.launch(&launch).map(|_| ())
     }
 
-    /// Draws the values that all launches of a replicate share.
     fn drawn(&self, block: &Block) -> Drawn {
         let place = [block.benchmark as u64, u64::from(block.replicate), 0];
         let mut draw = self.launcher.stream(Purpose::PathPadding, place);
@@ -292,7 +286,6 @@ impl<'a> HarnessContenders<'a> {
 }
 
 impl Entered {
-    /// Returns an error if repetitions or counters that the blocks need are missing.
     fn check(&self, launch: &Launch<'_>, repetitions: &[Repetition]) -> Result<(), EngineError> {
         let (found, expected) = (repetitions.len(), launch.repetitions);
         if found != expected as usize {
@@ -315,7 +308,6 @@ impl Entered {
         Ok(())
     }
 
-    /// Returns the parameters of one launch of a contender.
     fn launch<'c>(
         &'c self,
         contender: usize,

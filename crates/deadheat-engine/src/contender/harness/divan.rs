@@ -14,18 +14,15 @@ use super::adapter::{
 };
 use crate::command_failure::HarnessError;
 
-/// The adapter for executables of divan.
 pub(super) struct Divan;
 
 /// The samples per launch, if there are at least as many iterations.
 const SAMPLES: u64 = 21;
-/// The separator between the columns of the table.
 const COLUMN: char = '│';
 
 /// Options that change what a launch measures or reports.
 const REFUSED: [&str; 4] = ["--list", "--test", "--exact", "--skip"];
 
-/// Options that set the length of a launch.
 const LENGTHS: [&str; 4] = [
     "--min-time",
     "--max-time",
@@ -183,7 +180,6 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Parses a time in divan's format.
 fn nanoseconds(text: &str) -> Option<f64> {
     let (number, unit) = text.split_once(' ')?;
     let unit = match unit {

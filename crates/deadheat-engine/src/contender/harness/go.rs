@@ -11,7 +11,6 @@ use crate::command_failure::HarnessError;
 use crate::error::EngineError;
 use crate::subprocess::Captured;
 
-/// The adapter for Go test executables.
 pub(super) struct Go;
 
 /// Options that change what a launch measures or reports.
@@ -228,7 +227,6 @@ fn function(name: &str) -> &str {
     name.split('/').next().unwrap_or(name)
 }
 
-/// Returns the question that runs these functions once.
 fn once(functions: &[String]) -> Question {
     let functions: Vec<String> = functions.iter().map(|name| escaped(name)).collect();
     let chosen = format!("-test.bench=^({})$", functions.join("|"));
@@ -242,7 +240,6 @@ fn once(functions: &[String]) -> Question {
     ])
 }
 
-/// Returns the names that a run of these functions printed.
 fn names_of(functions: &[String], ran: &Captured) -> Vec<String> {
     let printed = String::from_utf8_lossy(&ran.output);
     let names = printed.lines().filter(|line| is_name(line));
@@ -490,7 +487,8 @@ PASS
         );
     }
 
-    /// Answers the questions in turn and records them.
+    /// Lists the benchmarks of an executable that gives these answers in turn. Also returns the
+    /// last argument of each question.
     fn listed(answers: &[&str]) -> (Vec<String>, Vec<String>) {
         let mut asked = Vec::new();
         let mut answers = answers.iter();

@@ -14,7 +14,6 @@ use crate::command_failure::HarnessError;
 use crate::executable::GOOGLE_BENCHMARK_VARIABLES;
 use crate::tool::Tool;
 
-/// The adapter for executables of Google Benchmark.
 pub(crate) struct GoogleBenchmark;
 
 /// The seconds of warm-up if the number of iterations is fixed. Otherwise the search for that
@@ -22,7 +21,6 @@ pub(crate) struct GoogleBenchmark;
 const WARM_UP_SECONDS: f64 = 0.001;
 const WARM_UP_FLAG: &str = "--benchmark_min_warmup_time";
 
-/// The argument that makes an executable print its benchmarks and exit.
 pub(crate) const LIST_TESTS: &str = "--benchmark_list_tests=true";
 
 impl HarnessAdapter for GoogleBenchmark {
@@ -176,7 +174,7 @@ fn number(name: &str, key: &str) -> Option<u32> {
     part(name, key)?.parse().ok().filter(|number| *number > 0)
 }
 
-/// Returns the text after `key` in the part of the name that starts with it.
+/// Returns the rest of the first part of `name` (after a slash) that starts with `key`.
 fn part<'a>(name: &'a str, key: &str) -> Option<&'a str> {
     let mut parts = name.split('/').skip(1);
     parts.find_map(|part| part.strip_prefix(key))
@@ -224,7 +222,6 @@ fn wishes_of(arguments: &[String]) -> Result<RequestedRepetitions, ArgumentError
     Ok(read)
 }
 
-/// Returns true if Google Benchmark interprets `value` as true.
 fn is_true(value: Option<&str>) -> bool {
     let no = ["0", "f", "n", "false", "no", "off"];
     value.is_none_or(|value| !no.iter().any(|no| no.eq_ignore_ascii_case(value)))
@@ -387,7 +384,7 @@ fn is_of_number(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')
 }
 
-/// Returns the first index from `from` on whose byte fits, or the end.
+/// Returns the first index from `from` on whose byte satisfies `fits`, or the length.
 fn end_of(bytes: &[u8], from: usize, fits: impl Fn(u8) -> bool) -> usize {
     let rest = &bytes[from..];
     from + rest.iter().position(|b| fits(*b)).unwrap_or(rest.len())

@@ -16,7 +16,6 @@ use super::adapter::{
 use crate::command_failure::HarnessError;
 use crate::executable::is_jar;
 
-/// The adapter for JMH jars.
 pub(super) struct Jmh;
 
 /// The main class, if the user gives a class path instead of a jar.
@@ -235,7 +234,6 @@ fn values(text: &str) -> Option<(&str, std::str::Split<'_, &'static str>)> {
     Some((key, values.strip_suffix('}')?.split(", ")))
 }
 
-/// Combines each name with each value of the parameter `key`.
 fn combined<'v>(
     names: &[String],
     key: &str,
@@ -269,7 +267,6 @@ fn parts(benchmark: &str) -> (&str, Vec<(&str, String)>) {
     (name, parameters)
 }
 
-/// Formats a time for JMH.
 fn time(seconds: f64) -> String {
     let microseconds = (seconds * 1e6).round();
     if microseconds % 1e3 == 0.0 {
@@ -554,7 +551,6 @@ mod tests {
         read_as("a.B.x", SHORT, text, "")
     }
 
-    /// Iterations and nanoseconds of each repetition.
     fn numbers(text: &str) -> Vec<(u64, f64)> {
         let rows = read(text).unwrap();
         rows.iter()

@@ -47,12 +47,10 @@ pub struct HarnessOptions {
     pub wanted: RequestedRepetitions,
 }
 
-/// The parameters of a launch.
 #[derive(Clone, Copy)]
 pub(super) struct Launch<'a> {
     /// The benchmark, the contender and the moment, for error messages.
     pub(super) position: (&'a str, &'a str, Moment),
-    /// The index of the contender in the benchmark.
     pub(super) contender: usize,
     pub(super) adapter: &'static dyn HarnessAdapter,
     pub(super) program: &'a Program,
@@ -62,28 +60,22 @@ pub(super) struct Launch<'a> {
     /// The number of first repetitions to discard as a warm-up.
     pub(super) warm_up: u32,
     pub(super) repetitions: u32,
-    /// True if the other sides run at the same time.
     pub(super) is_side_by_side: bool,
     /// A neutral link of the program, which is started under the program's name.
     pub(super) variant: Option<&'a Variant>,
-    /// The padding that makes the paths of both sides equally long.
     pub(super) path_padding: Option<PathPadding>,
     /// Bytes of padding in the environment.
     pub(super) padding: usize,
     /// The seed of Python's hashes, unless the user sets one.
     pub(super) hash_seed: u32,
-    /// True if the process starts without address randomisation.
     pub(super) fixed_addresses: bool,
     /// True if `argv[0]` of a neutral link is the path of the link and not that of the program.
     pub(super) named_by_link: bool,
 }
 
-/// The process of a launch and the observations about it.
 pub(super) struct Watched {
     pub(super) watch: Watch,
-    /// The file that was started.
     pub(super) started: Option<Started>,
-    /// The cores that the process was given.
     pub(super) given: Option<CpuSet>,
 }
 
@@ -121,14 +113,12 @@ impl Watched {
     }
 }
 
-/// The state that all launches share.
 pub(super) struct Launcher<'a> {
     pub(super) options: HarnessOptions,
     pub(super) interrupts: &'a Interrupts,
     pub(super) cores: Cores,
     /// The number of processes started since the last query.
     pub(super) launched: u64,
-    /// The processes of the last launch.
     pub(super) watched: Vec<Watched>,
     /// True if deadheat records the files that launches map.
     pub(super) notes_files: bool,
@@ -149,7 +139,6 @@ impl<'a> Launcher<'a> {
         })
     }
 
-    /// Returns the random numbers for `purpose` at one place of the run.
     pub(super) fn stream(&self, purpose: Purpose, place: [u64; 3]) -> impl Rng + use<> {
         stream(self.options.seed, purpose, place)
     }
@@ -281,7 +270,6 @@ impl<'a> Launcher<'a> {
         Ok((command, answer, folder))
     }
 
-    /// Parses the repetitions from the results of a launch.
     fn yielded(
         &self,
         launch: &Launch<'_>,
@@ -368,7 +356,6 @@ fn arguments(launch: &Launch<'_>) -> Vec<String> {
     own.chain(launch.adapter.arguments(&launch.ask())).collect()
 }
 
-/// Wraps the failure of a launch in an `EngineError`.
 pub(super) fn failure(launch: &Launch<'_>, problem: HarnessError) -> EngineError {
     let (benchmark, contender, moment) = launch.position;
     let cause = HarnessCause {
@@ -418,7 +405,6 @@ fn again(launch: &Launch<'_>) -> String {
     }
 }
 
-/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let plain = |sign: char| sign.is_ascii_alphanumeric() || "_-./=:,+@%".contains(sign);
     if !word.is_empty() && word.chars().all(plain) {

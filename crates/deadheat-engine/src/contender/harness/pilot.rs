@@ -22,8 +22,8 @@ const TRIAL_REPETITIONS: f64 = 4.0;
 /// The maximum total duration of the repetitions of a launch, in nanoseconds.
 const LAUNCH_NS: f64 = 200e6;
 
-/// The factor of the minimum time at which Google Benchmark stops searching for a number of
-/// iterations, in wall time.
+/// Google Benchmark stops its search for a number of iterations once the wall time of a repetition
+/// reaches this multiple of the minimum time.
 const CUT_SHORT_AFTER: f64 = 5.0;
 /// The maximum number of launches that are repeated because Google Benchmark's search for a number
 /// of iterations stopped early. While other programs kept both cores busy, a benchmark of 10 ns was
@@ -135,8 +135,7 @@ impl Tried {
         rows.map(|row| row.wall_ns).collect()
     }
 
-    /// Returns true if the launch waited so long for a core that its repetitions found too few
-    /// iterations.
+    /// Returns true if a repetition has too few iterations because the launch waited for a core.
     fn is_cut_short(&self, length: RepetitionLength) -> bool {
         let RepetitionLength::Seconds(seconds) = length else {
             return false;
@@ -155,7 +154,6 @@ impl Tried {
     }
 }
 
-/// The calibration run of one benchmark.
 pub(super) struct Piloting<'p, 'a> {
     pub(super) launcher: &'p mut Launcher<'a>,
     pub(super) page_draws: &'p PageDraws,
@@ -218,7 +216,7 @@ impl<'p> Piloting<'p, '_> {
         let mut repetitions = said.unwrap_or_else(|| repetitions_that_fit(slowest_ns));
         let mut counted = false;
         if wanted.length.is_none() && lengths.contains(&free) {
-            // A single repetition is not worth another launch to find out.
+            // With a single repetition, another launch to find this out does not pay.
             let understood = self.iteration_support.of_all(self.sides);
             counted = understood.unwrap_or(repetitions > 1);
         }
@@ -336,7 +334,6 @@ impl<'p> Piloting<'p, '_> {
         }
     }
 
-    /// Launches one side.
     fn attempt(
         &mut self,
         side: usize,
@@ -466,7 +463,6 @@ fn is_of_single_calls(error: &EngineError) -> bool {
     problem_of(error) == Some(&HarnessError::SingleCalls)
 }
 
-/// The result of launching every side with the parameters of the race.
 enum Rehearsed {
     Well(Vec<Tried>),
     /// A program does not support a fixed number of iterations.
@@ -676,7 +672,7 @@ mod tests {
         for (first, expected) in [
             (&[][..], 0),
             (&[141.0, 243.0, 107.0][..], 3),
-            // The memory is still fresh.
+            // Fast at first, while the memory is fresh.
             (&[13.0, 6.0, 13.0, 45.0, 130.0][..], 5),
             // Passes the final value before it settles.
             (&[60.0, 100.0, 180.0, 150.0][..], 4),

@@ -17,7 +17,6 @@ use crate::error::EngineError;
 use crate::launch_folder::LaunchFolder;
 use crate::subprocess::Captured;
 
-/// The adapter for pyperf scripts.
 pub(super) struct Pyperf;
 
 /// The names of an option: the short one, which may be empty, and the long one.
@@ -324,7 +323,6 @@ struct Value {
 }
 
 impl<'a> Row<'a> {
-    /// Returns the benchmarks of a suite, which have one run each.
     fn all(suite: &'a Object) -> impl Iterator<Item = Self> {
         let facts = |of: &'a Object| of.get("metadata").and_then(Json::as_object);
         let benchmarks = suite.get("benchmarks").and_then(Json::as_list);
@@ -414,7 +412,8 @@ mod tests {
         Pyperf.arguments(&ask).join(" ")
     }
 
-    /// The iterations, loops and nanoseconds per iteration of each repetition of `3 sum`.
+    /// Parses a report about `3 sum`; returns the iterations, loops and nanoseconds per iteration
+    /// of each repetition.
     fn read(text: &str) -> Result<Vec<(u64, u64, f64)>, HarnessError> {
         let yielded = LaunchOutput {
             text: text.to_owned(),
@@ -425,7 +424,6 @@ mod tests {
         Ok(rows.iter().map(row).collect())
     }
 
-    /// Returns a report of one run with this metadata and these values.
     fn report(facts: &str, run: &str) -> String {
         format!(
             r#"{{"benchmarks":[{{"runs":[{{{run}}}]}}],"metadata":{{{facts}}},"version":"1.0"}}"#
