@@ -75,6 +75,7 @@ pub(crate) fn about_a_pair(
         raced.index,
         Some(pair.decision),
     ));
+    all.extend(about_exit_codes(raced.samples, pair.id));
     all.extend(warm_up::doubt(benchmark, raced.samples, pair.id, margin));
     all.extend(aspects::doubts_about_the_code(inputs, aspects));
     all.extend(about_the_counters(header));
@@ -219,6 +220,26 @@ pub(crate) fn about_the_tails(
         baseline: share(tail.baseline_count, tail.baseline_n),
         candidate: share(tail.candidate_count, tail.candidate_n),
         mean_change: (other_mean / base_mean - 1.0).min(f64::MAX),
+    })
+}
+
+/// Returns a warning if the two sides failed in different shares of their launches, because then
+/// they may not have done the same work.
+fn about_exit_codes(samples: &Samples, candidate: ContenderId) -> Option<Warning> {
+    let failing = |contender: ContenderId| {
+        let launches = samples.samples().iter();
+        let launches = launches.filter(|sample| sample.contender == contender);
+        let (mut failed, mut all) = (0, 0);
+        for code in launches.filter_map(|sample| sample.exit_code) {
+            failed += usize::from(code != 0);
+            all += 1;
+        }
+        share(failed, all)
+    };
+    let (baseline, candidate) = (failing(ContenderId::BASELINE), failing(candidate));
+    (baseline != candidate).then_some(Warning::ExitCodesDiffer {
+        baseline,
+        candidate,
     })
 }
 

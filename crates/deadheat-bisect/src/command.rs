@@ -146,14 +146,16 @@ pub(crate) fn named_or_last(file: Option<&Path>) -> Result<PathBuf, Failure> {
     if let Some(file) = file.filter(|file| !file.exists()) {
         return Err(Failure::Data(format!(
             "the record {} does not exist{HELP}the word after --resume or --log names the record of a \
-             search; without it, they take the latest record",
+             search; without it, they take the latest record; without --resume, deadheat bisect \
+             GOOD..BAD begins a search",
             file.display()
         )));
     }
     let last = || latest_bisect_log(Path::new(""));
     let file = file.map(Path::to_owned).or_else(last).ok_or_else(|| {
         Failure::Usage(
-            "no search was found below .deadheat/bisect\nhelp: name the record of a search"
+            "no search was found below .deadheat/bisect\nhelp: deadheat bisect GOOD..BAD begins a \
+             search"
                 .to_owned(),
         )
     })?;

@@ -363,7 +363,7 @@ impl RunArgs {
                     "write the value of an option as one word, as in 10s or 1,2, or quote it"
                         .to_owned()
                 }
-                Some(_) if looks_like_a_value(word) => quote_commands(&self.commands),
+                Some(_) if looks_like_a_value(word) => quote_commands(&self.as_typed()),
                 Some(before) if self.shell.is_none() && is_bare(before) && exists(before) => {
                     self.in_place_of(word)
                 }
@@ -391,7 +391,24 @@ impl RunArgs {
         let similar = similar_file(Path::new(word)).filter(|_| word.contains('/'));
         match similar {
             Some(similar) => format!("did you mean '{similar}'?"),
-            None => quote_commands(&self.commands),
+            None => quote_commands(&self.as_typed()),
+        }
+    }
+
+    /// Returns the words from the first to the last command as the user typed them, including
+    /// options between them, which may be options of an unquoted command.
+    fn as_typed(&self) -> Vec<String> {
+        let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+        let words: Vec<String> = words.filter(|word| word != "--").collect();
+        let first = words
+            .iter()
+            .position(|word| Some(word) == self.commands.first());
+        let last = words
+            .iter()
+            .rposition(|word| Some(word) == self.commands.last());
+        match (first, last) {
+            (Some(first), Some(last)) if first < last => words[first..=last].to_vec(),
+            _ => self.commands.clone(),
         }
     }
 

@@ -56,8 +56,8 @@ impl IndexArgs {
         let found = HistoryIndex::open(&path, stop).map_err(Failure::reading)?;
         found.ok_or_else(|| {
             Failure::Usage(format!(
-                "there is no index {}, so no commit was raced\nhelp: deadheat history extend OLD..NEW races \
-                 commits, deadheat history add FILES adds run files",
+                "there is no index {}\nhelp: deadheat history extend OLD..NEW races commits, deadheat history \
+                 add .deadheat/runs adds the races recorded there",
                 shown(&path)
             ))
         })

@@ -202,7 +202,7 @@ pub fn whole_number<N: TryFrom<u64> + Bounded>(text: &str) -> Result<N, String> 
         Err(_) if digits.parse::<f64>().is_ok_and(|number| number < 0.0) => {
             Err("it is negative".to_owned())
         }
-        Err(_) => Err("it is not a whole number".to_owned()),
+        Err(_) => Err("it is not a whole number in digits".to_owned()),
     }
 }
 

@@ -377,6 +377,13 @@ named! {
             /// last blocks.
             change: f64,
         } = "still-warming",
+        /// Launches of one side more often ended with another exit code than 0, which `-i` accepts.
+        ExitCodesDiffer {
+            /// Share of the baseline's launches with another exit code than 0.
+            baseline: f64,
+            /// Share of the candidate's launches with another exit code than 0.
+            candidate: f64,
+        } = "exit-codes-differ",
         /// The command is so short that process start-up dominates.
         ShortCommand {
             /// Median time of the slower contender in nanoseconds.

@@ -710,6 +710,15 @@ pub fn sentence(
                 change(*by)
             ),
         },
+        Warning::ExitCodesDiffer {
+            baseline,
+            candidate,
+        } => format!(
+            "{} of the baseline's launches and {} of the candidate's ended with an exit code other than 0, \
+             so the two may not have done the same work.",
+            share(*baseline),
+            share(*candidate)
+        ),
         Warning::ShortCommand { median_ns } => format!(
             "A launch takes only {}, so starting the process is a large part of what is timed. \
              Give the commands more work.",

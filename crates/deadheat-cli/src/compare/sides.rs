@@ -64,13 +64,14 @@ impl NamedSide {
         }
     }
 
-    /// Returns two sides of several files each. `called` has the names of the options, for the
-    /// error about a side without files.
+    /// Returns two sides of several files each. `called` has the names of the sides, for the error
+    /// about a side without files.
     pub fn pooled(called: [&str; 2], old: &[String], new: &[String]) -> Result<Vec<Self>, Failure> {
         let sides = called.into_iter().zip([old, new]);
         let side = |(called, files): (&str, &[String])| match files {
             [] => Err(Failure::Usage(format!(
-                "{called} lists no file: deadheat compare OLD… --against NEW…"
+                "{called} has no file{HELP}name the files of the baseline first: deadheat compare OLD… \
+                 --against NEW…"
             ))),
             files => Ok(Self::new(files, None)),
         };

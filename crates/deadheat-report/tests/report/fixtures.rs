@@ -985,6 +985,10 @@ pub fn every_warning() -> Vec<Warning> {
             contender: "empty\u{1b}[2J".to_owned(),
             ns: 0.081,
         },
+        Warning::ExitCodesDiffer {
+            baseline: 0.0,
+            candidate: 0.75,
+        },
         Warning::ShortCommand {
             median_ns: 823_400.0,
         },

@@ -404,6 +404,7 @@ fn builds_with_nothing_in_common_are_told_what_each_has() {
 #[test]
 fn advice_for_functions_names_no_flag_of_commands() {
     let of_commands = [
+        "exit-codes-differ",
         "short-command",
         "unpaired",
         "few-observations",
