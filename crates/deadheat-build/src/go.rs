@@ -55,12 +55,9 @@ const PACKAGE: &str = "{{.ImportPath}}\t{{.Dir}}\t{{len .TestGoFiles}}\t{{len .X
 const REPLACED: &str =
     "{{with .Module}}{{with .Replace}}{{if not .Version}}{{.Dir}}{{end}}{{end}}{{end}}";
 
-/// The folders and toolchain for a Go build of one side.
 #[derive(Debug)]
 pub(crate) struct GoSite<'a> {
-    /// The name of the side, for errors.
     pub(crate) revision: &'a str,
-    /// The top of the sources.
     pub(crate) top: &'a Path,
     /// The folder at or below `top` in which to run Go.
     pub(crate) directory: PathBuf,

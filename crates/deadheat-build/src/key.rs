@@ -96,7 +96,6 @@ impl KeyInputs {
         Ok(this)
     }
 
-    /// Adds the content of a file, if it exists.
     pub(crate) fn add_file(&mut self, file: &Path) {
         if file.exists() {
             self.add_content("file", file, file);
@@ -142,7 +141,6 @@ fn is_heeded(name: &OsStr) -> bool {
     listed && !is_wrapper && !INDIFFERENT.contains(&name)
 }
 
-/// Looks up a program in `PATH`.
 fn found(tool: &str) -> Option<(PathBuf, fs::Metadata)> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).find_map(|folder| {
@@ -163,7 +161,6 @@ pub(crate) struct PathDependency {
 }
 
 impl PathDependency {
-    /// Reads the current state of the package in this folder.
     pub(crate) fn now(folder: PathBuf) -> Self {
         let mut seen = Vec::new();
         walk(&folder, &mut seen);
@@ -172,13 +169,11 @@ impl PathDependency {
         Self { folder, stamp }
     }
 
-    /// Returns true if the package has not changed since its state was read.
     pub(crate) fn is_unchanged(&self) -> bool {
         Self::now(self.folder.clone()) == *self
     }
 }
 
-/// Collects the names, sizes and times of all files below `folder`.
 fn walk(folder: &Path, seen: &mut Vec<String>) {
     for path in entries(folder) {
         let Ok(about) = fs::symlink_metadata(&path) else {

@@ -116,8 +116,8 @@ impl Manifest {
         child(&mut self.0, "package").insert("autobenches".to_owned(), false.into());
     }
 
-    /// Adds the dev-dependencies of `bench_source`. If `overwrites` is true, existing ones are replaced.
-    /// Returns the dependencies that were added or replaced.
+    /// Adds the dev-dependencies of `bench_source`. If `overwrites` is true, existing ones are
+    /// replaced. Returns the dependencies that were added or replaced.
     pub(crate) fn add_dev_dependencies(
         &mut self,
         bench_source: &Self,
@@ -138,7 +138,6 @@ impl Manifest {
         taken
     }
 
-    /// Returns the dependencies in the table `dependencies`.
     pub(crate) fn dependencies(&self) -> Vec<Dependency> {
         let mut all = Vec::new();
         if let Some(theirs) = self.0.get("dependencies").and_then(Value::as_table) {
@@ -169,7 +168,6 @@ impl Manifest {
         taken
     }
 
-    /// Adds the package in this folder to the members of the workspace.
     pub(crate) fn add_member(&mut self, folder: &Path) {
         let workspace = child(&mut self.0, "workspace");
         let members = workspace
@@ -198,7 +196,6 @@ fn path_of(dependency: &Value) -> Option<PathBuf> {
     Some(dependency.get("path")?.as_str()?.into())
 }
 
-/// Returns the table `name` in `table`, which is created if missing.
 fn child<'a>(table: &'a mut Table, name: &str) -> &'a mut Table {
     let item = table.entry(name).or_insert(Table::new().into());
     if !item.is_table() {
@@ -225,9 +222,9 @@ fn found_by_cargo(file: &Path) -> Option<String> {
     }
 }
 
-/// Returns the lock file `ours` with those packages of `theirs` added of which `ours` has no
-/// version. `None` if nothing is added, or if one of the files is malformed. Existing packages keep
-/// their versions, and cargo prefers the versions of a lock file for new ones.
+/// Returns the lock file `ours` with those packages of `theirs` whose names `ours` lacks; `None` if
+/// there are none, or if one of the files is malformed. Existing packages keep their versions, and
+/// cargo prefers the versions of a lock file for new ones.
 pub(crate) fn with_packages(ours: &str, theirs: &str) -> Option<String> {
     let (mut lock, theirs): (Table, Table) = (ours.parse().ok()?, theirs.parse().ok()?);
     let mut packages = tables(lock.get("package"));

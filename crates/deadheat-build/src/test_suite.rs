@@ -14,7 +14,6 @@ const CONFIGURATION: [&str; 7] = [
     "pyproject.toml",
 ];
 
-/// The files and folders of a pytest suite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TestSuite {
     /// Folders and single files, relative to the top of the sources.
