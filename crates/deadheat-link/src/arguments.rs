@@ -407,7 +407,6 @@ pub(crate) fn join(arguments: &[String]) -> String {
     lines.collect()
 }
 
-/// Returns the argument with a backslash before every special character.
 fn escaped(argument: &str) -> String {
     if argument.is_empty() {
         return "\"\"".to_owned();
@@ -422,7 +421,6 @@ fn escaped(argument: &str) -> String {
     text
 }
 
-/// Returns true for a character that compilers treat as white space.
 fn is_space(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\n' | '\r' | '\x0b' | '\x0c')
 }

@@ -8,12 +8,10 @@ use crate::arguments::{
     linker_option, links_no_executable,
 };
 
-/// A piece of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
     /// An argument that neutral links pass to the compiler driver unchanged.
     Word(String),
-    /// An input file.
     Input(Spelling),
     /// A file that an option names.
     Named(Spelling),
@@ -141,7 +139,6 @@ enum Awaited {
     Names(Named, String),
 }
 
-/// The state of the parser of a compiler driver's arguments.
 #[derive(Debug)]
 struct Reading<'a> {
     directory: &'a Path,
@@ -299,7 +296,6 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Parses a word after `-Xlinker`.
     fn through_to_linker(&mut self, word: String) {
         match self.linker_word(&word) {
             Some(piece) => self.push(piece),

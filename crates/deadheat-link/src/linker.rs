@@ -72,12 +72,10 @@ fn word_after(line: &str, start: &str) -> Option<String> {
 /// A linker, and the arguments by which the driver selects it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Linker {
-    /// The family, which determines how sections are shuffled.
     pub(crate) family: Family,
     /// The driver's arguments that select the linker; empty if the recorded call already selects
     /// it.
     pub(crate) selection: Vec<String>,
-    /// The name and version of the linker.
     pub(crate) version: String,
     /// The programs of driver and linker, with the state of their files when the linker was chosen;
     /// empty if they were not found.
@@ -152,7 +150,6 @@ fn in_path(record: &LinkRecord, family: Family) -> Candidate {
     Candidate::new(family, name, selection)
 }
 
-/// Returns the lld that comes with Rust.
 fn rust_lld() -> Candidate {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc"));
     let selection = rust_lld_folder(&rustc)
@@ -300,7 +297,6 @@ impl Program {
     }
 }
 
-/// Finds the programs of the driver and of the linker that it would start.
 fn programs(record: &LinkRecord, family: Family, selection: &[String]) -> Option<Vec<Program>> {
     let chosen = |word: &str| word.strip_prefix("--ld-path=").map(str::to_owned);
     let linker = match record.words().filter_map(chosen).last() {
@@ -351,7 +347,6 @@ fn ask_version(
     })
 }
 
-/// The reason why a link failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LinkFailure {
     #[error("no space is left for neutral links in {}; free some there: {said}", folder.display())]
@@ -390,7 +385,6 @@ pub(crate) fn driver(record: &LinkRecord) -> Command {
     command
 }
 
-/// Runs the driver to its end and captures its output.
 pub(crate) fn run(record: &LinkRecord, command: &mut Command) -> Result<Output, LinkFailure> {
     command.output().map_err(|error| LinkFailure::Refused {
         said: if record.directory.is_dir() {
@@ -403,7 +397,6 @@ pub(crate) fn run(record: &LinkRecord, command: &mut Command) -> Result<Output, 
     })
 }
 
-/// Turns a failed call of the driver into a `LinkFailure`.
 pub(crate) fn failure_of_driver(done: &Output, folder: &Path) -> LinkFailure {
     let text = String::from_utf8_lossy(&done.stderr);
     let said =
@@ -419,7 +412,6 @@ pub(crate) fn failure_of_driver(done: &Output, folder: &Path) -> LinkFailure {
     }
 }
 
-/// Turns an I/O error of this process into a `LinkFailure`.
 pub(crate) fn failure_of(error: &io::Error, folder: &Path) -> LinkFailure {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => LinkFailure::NoSpace {

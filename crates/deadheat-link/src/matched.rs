@@ -99,7 +99,6 @@ impl SectionTable {
         table
     }
 
-    /// Returns the total bytes of code.
     fn total(&self) -> u64 {
         self.rest + self.sections.iter().map(|one| one.bytes).sum::<u64>()
     }
@@ -380,7 +379,6 @@ impl Layout {
         self.way
     }
 
-    /// Returns the slots, sorted by key.
     pub(crate) fn slots(&self) -> &[Slot] {
         &self.slots
     }

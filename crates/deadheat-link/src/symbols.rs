@@ -16,7 +16,6 @@ use object::{
 use crate::align::ALIGNMENT;
 use crate::matched::{Layout, PAGE, START, Section};
 
-/// Returns the order of symbols for this seed, one symbol per line.
 pub(crate) fn order(layout: &Layout, seed: u32) -> String {
     let slots = layout.slots();
     let mut lines = format!("{START}\n");
