@@ -79,7 +79,6 @@ fn answer<'a>(history: &History, commits: bool, glyphs: Glyphs) -> Vec<Block<'a>
     blocks
 }
 
-/// Returns a table with a row per benchmark.
 fn overview<'a>(history: &History, glyphs: Glyphs) -> Table<'a> {
     let mut table = Table::default();
     table.column(Kind::Name, "benchmark");

@@ -67,7 +67,6 @@ pub(crate) fn changes(
     steps.chain(timeline.creep.iter().map(creep))
 }
 
-/// Describes creep in a sentence.
 pub(crate) fn creeping(timeline: &Timeline, creep: &TimelineChange, glyphs: Glyphs) -> String {
     let [before, after] = [creep.from, creep.to].map(|place| &timeline.commits[place].commit);
     format!(
@@ -272,10 +271,9 @@ pub(crate) fn imprecise_in_words(timeline: &Timeline, history: &History, glyphs:
     )
 }
 
-/// Returns remarks on commits and benchmarks that the check does not judge, though they are the
-/// newest.
+/// Returns remarks on commits and benchmarks that the check does not judge: the newest commit of
+/// the range if it was not raced, and benchmarks without a race of the newest raced commit.
 fn on_the_newest(history: &History) -> Vec<String> {
-    /// The largest number of benchmarks that a remark names.
     const NAMED: usize = 5;
     let Some(newest) = &history.newest else {
         return Vec::new();
