@@ -29,7 +29,6 @@ pub(crate) struct Commits<'a> {
     pub(crate) recipe_options: &'a RecipeOptions,
     /// All commits, indexed by their number.
     pub(crate) commits: Vec<CommitInfo>,
-    /// The command line of the search.
     pub(crate) words: Vec<String>,
     /// The builds of this process. The store does not remove a build that is held here.
     pub(crate) built: BTreeMap<usize, Side>,
@@ -90,7 +89,6 @@ impl Commits<'_> {
         matches!(self.recipe, Recipe::Cargo(_))
     }
 
-    /// Returns the error of a build, or the signal that interrupted it.
     fn failure(&self, error: BuildError) -> Failure {
         match (error, self.interrupts.requested()) {
             (BuildError::Interrupted, Some(signal)) => interrupted(signal),

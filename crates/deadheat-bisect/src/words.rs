@@ -13,7 +13,6 @@ const SUBJECT: usize = 60;
 /// The largest number of groups of commits that a sentence lists.
 const GROUPS: usize = 5;
 
-/// Formats the commits, changes and probabilities of one search for people.
 #[derive(Clone, Copy)]
 pub(crate) struct Words<'a> {
     pub(crate) request: &'a BisectRequest,
