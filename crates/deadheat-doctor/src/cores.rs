@@ -12,7 +12,6 @@ use crate::procfs::Root;
 
 const CORES: &str = "sys/devices/system/cpu";
 
-/// The cores of a machine, as the kernel lists them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Topology {
     pub(crate) online: Vec<u32>,

@@ -5,7 +5,6 @@ use deadheat_model::doctor::{Host, Quota};
 
 use crate::procfs::{Root, of_cpuinfo, value_of};
 
-/// Detects whether this is hardware or a virtual machine.
 pub(crate) fn host(root: &Root) -> Host {
     let cpuinfo = root.text("proc/cpuinfo").unwrap_or_default();
     let maker = maker(root);
@@ -134,14 +133,13 @@ fn name(letters: &[u8]) -> Option<String> {
 /// The folders of the control groups of this process, the innermost first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Groups {
-    /// The version of control groups, 1 or 2.
     pub(crate) version: u8,
     folders: Vec<String>,
 }
 
 impl Groups {
-    /// The groups of this process with the limits of a controller, `cpu` or `memory`: of version 1
-    /// if it has the controller, otherwise of version 2.
+    /// Returns the groups of this process with the limits of `controller`, which is `cpu` or
+    /// `memory`: groups of version 1 if they have the controller, otherwise groups of version 2.
     pub(crate) fn of(root: &Root, controller: &str) -> Option<Self> {
         let membership = root.text("proc/self/cgroup")?;
         let mounts = root.text("proc/self/mountinfo")?;

@@ -25,7 +25,6 @@ impl Root {
         Self { folder }
     }
 
-    /// Returns the folder that contains `proc` and `sys`.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -56,7 +55,6 @@ impl Root {
         (!line.is_empty()).then(|| line.to_owned())
     }
 
-    /// Returns the number in a file.
     pub(crate) fn number<T: FromStr>(&self, path: &str) -> Option<T> {
         self.line(path)?.parse().ok()
     }
@@ -98,7 +96,6 @@ pub(crate) struct CoreTimes {
     pub(crate) stolen: u64,
 }
 
-/// The content of `/proc/stat`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stat {
     pub(crate) all: CoreTimes,
@@ -201,7 +198,6 @@ pub(crate) fn nice_and_policy(stat: &str) -> Option<(i32, u32)> {
     Some((field(19)?.parse().ok()?, field(41)?.parse().ok()?))
 }
 
-/// The source of an interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Timer,
@@ -220,7 +216,6 @@ pub(crate) struct Line {
     counts: Vec<u64>,
 }
 
-/// The content of `/proc/interrupts`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Interrupts {
     /// The cores with a column, which are the cores that are online.

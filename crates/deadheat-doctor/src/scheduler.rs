@@ -28,7 +28,6 @@ pub(crate) fn sharing_facts(root: &Root, core: Option<u32>, shared: Option<&Shar
     }
 }
 
-/// Returns the scheduler of ordinary tasks.
 fn scheduler(root: &Root) -> Option<Scheduler> {
     if root.line("sys/kernel/sched_ext/state").as_deref() == Some("enabled") {
         return Some(Scheduler::SchedExt);

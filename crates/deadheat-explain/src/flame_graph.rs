@@ -13,7 +13,6 @@ use crate::explanation::{FunctionChange, StackChange};
 use crate::profile::ProfileUnit;
 use crate::words::grouped;
 
-/// The CSS for a flame graph.
 pub(crate) const FLAME: &str = "
 .flame { margin: 1.2rem 0 0; }
 .flame svg { width: 100%; height: auto; display: block; overflow: visible; }
@@ -41,7 +40,6 @@ struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    /// Builds the tree of these paths below a root without a name.
     fn of(stacks: &'a [StackChange]) -> Self {
         let mut root = Self::default();
         for stack in stacks {

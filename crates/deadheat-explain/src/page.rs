@@ -188,7 +188,6 @@ fn write_page(out: &mut String, explanation: &Explanation) -> fmt::Result {
     out.write_str("</main>\n</body>\n</html>\n")
 }
 
-/// Writes the flame graph of a pair, unless all functions are the same on both sides.
 fn flame(out: &mut String, pair: &ExplainedPair, unit: ProfileUnit) -> fmt::Result {
     let same = pair.functions.iter().all(|one| !unit.differ(one.own));
     let Some(drawing) = flame_graph(&pair.stacks, &pair.functions, unit).filter(|_| !same) else {

@@ -27,7 +27,6 @@ impl FoundProfiler {
         }
     }
 
-    /// Returns the name and version of the profiler.
     pub(crate) fn version(&self) -> &str {
         match self {
             Self::Callgrind(valgrind) => valgrind.version(),

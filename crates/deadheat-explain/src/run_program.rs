@@ -123,7 +123,6 @@ fn ensure_folder(directory: Option<&Path>) -> Result<(), ProfileError> {
     }
 }
 
-/// The captured output and exit status of a program that ran under a profiler.
 pub(crate) struct Ended {
     pub(crate) name: String,
     pub(crate) captured: Captured,

@@ -311,7 +311,6 @@ pub(crate) fn function(name: &str, object: &str) -> String {
     format!("{plain}{depth}")
 }
 
-/// Returns the last part of a path.
 pub(crate) fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
