@@ -42,12 +42,10 @@ pub(crate) struct BenchTarget {
     pub(crate) source: PathBuf,
 }
 
-/// The side that provides bench targets.
 #[derive(Clone, Debug)]
 pub(crate) struct BenchSource {
     pub(crate) name: String,
     pub(crate) top: PathBuf,
-    /// The bench targets that were built from the side's sources.
     pub(crate) targets: Vec<BenchTarget>,
     /// True if the bench targets also replace those of the same name on the other side.
     pub(crate) replaces: bool,
@@ -160,7 +158,6 @@ impl Overlay {
         Ok(())
     }
 
-    /// Restores manifests and lock files below `top` to the commit's versions.
     pub(crate) fn take_back(
         &self,
         repository: &Repository<'_>,
@@ -346,7 +343,6 @@ impl Planning<'_> {
         self.dependencies(folder, &taken)
     }
 
-    /// Returns why a package that the commit lacks cannot be added; `None` if it can.
     fn why_not_whole(&self, folder: &Path, theirs: &Manifest) -> Option<&'static str> {
         // Git lists a link or a submodule as one path, without the files in it.
         let mut folders = folder.ancestors().filter(|it| !it.as_os_str().is_empty());

@@ -32,7 +32,6 @@ const SOURCES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/sources.rs
 const PACKAGE: &str = "deadheat-criterion";
 const LIBRARY: &str = "deadheat_criterion";
 
-/// The folder next to the library that contains its dependencies.
 const DEPENDENCIES: &str = "deps";
 
 /// The features for async executors. The tokio executor is left out, because it would need the

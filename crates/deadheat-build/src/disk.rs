@@ -49,7 +49,6 @@ pub(crate) fn read_text(path: impl AsRef<Path>) -> io::Result<String> {
     String::from_utf8(read(path)?).map_err(io::Error::other)
 }
 
-/// Removes a file, or a folder with its content, if it exists.
 pub(crate) fn remove_all(path: &Path) -> io::Result<()> {
     if is_folder(path) {
         remove_folder(path)

@@ -60,7 +60,6 @@ impl Git {
         self
     }
 
-    /// Adds an option with a number, such as `--max-count=3`.
     pub(crate) fn number(mut self, option: &'static str, number: usize) -> Self {
         assert!(!self.has_ended, "options come before all other words");
         self.command.arg(format!("{option}={number}"));

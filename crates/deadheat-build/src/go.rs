@@ -59,7 +59,6 @@ const REPLACED: &str =
 pub(crate) struct GoSite<'a> {
     pub(crate) revision: &'a str,
     pub(crate) top: &'a Path,
-    /// The folder at or below `top` in which to run Go.
     pub(crate) directory: PathBuf,
     /// The folder for the executables.
     pub(crate) made: PathBuf,
@@ -77,7 +76,6 @@ pub(crate) struct GoBuilt {
 }
 
 impl GoBuild {
-    /// Returns the version of Go in a folder, such as `go1.26.1`.
     pub(crate) fn version(
         &self,
         directory: &Path,
@@ -87,7 +85,6 @@ impl GoBuild {
         Ok(text.trim().to_owned())
     }
 
-    /// Returns the Go settings that affect a build, one per line.
     pub(crate) fn settings(
         &self,
         directory: &Path,
@@ -198,7 +195,6 @@ fn go(words: &[&str], directory: &Path) -> Command {
     command
 }
 
-/// Runs `go env` and returns the values of these settings, one per line.
 fn env(
     names: &[&str],
     directory: &Path,

@@ -21,7 +21,6 @@ use crate::storage::Home;
 /// The embedded sources: paths below `include`, and contents.
 const SOURCES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/google_benchmark.rs"));
 
-/// The path of the dependency provider below `include`.
 const PROVIDER: &str = "google_benchmark/benchmark/provider.cmake";
 
 /// The oldest CMake version that supports dependency providers.

@@ -32,7 +32,6 @@ impl Manifest {
         self.0.to_string()
     }
 
-    /// Returns the name of the package; `None` for a workspace without a package.
     pub(crate) fn package(&self) -> Option<&str> {
         self.0.get("package")?.get("name")?.as_str()
     }

@@ -81,13 +81,11 @@ const OLDEST: (u32, u32) = (3, 10);
 const ABOUT: &str = "import sys; print('%d.%d' % sys.version_info[:2]); \
      print(__import__('os').path.abspath(sys.executable)); print(sys.version)";
 
-/// The file name of the worker in a build.
 pub(crate) const SUITE: &str = "pytest_suite.py";
 
 #[derive(Debug)]
 pub(crate) struct PytestSite<'a> {
     pub(crate) revision: &'a str,
-    /// The folder in which pip and pytest run.
     pub(crate) directory: PathBuf,
     /// The folder for the environment.
     pub(crate) made: PathBuf,

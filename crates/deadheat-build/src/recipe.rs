@@ -148,7 +148,6 @@ pub(crate) struct Site<'a> {
     pub(crate) target: PathBuf,
     /// The lock of the build, which cargo inherits and so holds until it ends.
     pub(crate) lock: Option<&'a File>,
-    /// The library that replaces criterion, if given.
     pub(crate) criterion: Option<&'a OfferedLibrary>,
 }
 

@@ -96,7 +96,6 @@ impl Revisions {
     }
 }
 
-/// Writes the revisions as the user wrote them.
 impl std::fmt::Display for Revisions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let base = self.base.as_deref().unwrap_or(Self::WORKING_TREE);
@@ -177,7 +176,6 @@ impl<'a> Repository<'a> {
         })
     }
 
-    /// Creates a git command that runs at the top of the working tree.
     pub(crate) fn git(&self, words: &[&'static str]) -> Git {
         Git::new(&self.top, &[], words)
     }
@@ -192,7 +190,6 @@ impl<'a> Repository<'a> {
         git.output(revision, &self.interruption)
     }
 
-    /// Returns git's settings in [`CHECKOUT_SETTINGS`]; empty if there are none.
     pub(crate) fn checkout_settings(&self) -> Result<Vec<u8>, BuildError> {
         let git = self.git(&["config", "-z", "--get-regexp", CHECKOUT_SETTINGS]);
         Ok(self.run(git)?.stdout)
@@ -286,14 +283,12 @@ impl<'a> Repository<'a> {
         Ok(done.status.success())
     }
 
-    /// Returns true if a commit contains a symbolic link at this path, relative to the top.
     pub(crate) fn is_link(&self, commit: &Commit, path: &Path) -> Result<bool, BuildError> {
         let git = self.git(&["ls-tree", "--full-tree"]).words([&commit.id]);
         let listing = self.output(git.paths([path]), &commit.name)?;
         Ok(listing.starts_with(b"120000 "))
     }
 
-    /// Lists the files of a commit, by their paths relative to the top.
     pub(crate) fn files_of(&self, commit: &Commit) -> Result<Vec<PathBuf>, BuildError> {
         let git = self.git(&["ls-tree", "-r", "-z", "--name-only"]);
         let listing = self.output(git.words([&commit.id]), &commit.name)?;

@@ -76,7 +76,6 @@ pub struct Side {
     pub(crate) sources: PathBuf,
     /// The top of a second copy of the sources, with bench targets of the other side.
     with_additions: Option<PathBuf>,
-    /// The bench targets that were built from the sources.
     pub(crate) benches: Vec<BenchTarget>,
     _slots: Vec<Slot>,
     /// Keeps the replaced benchmark library from being removed while the side is in use.

@@ -218,7 +218,6 @@ impl Index {
         file.set_modified(SystemTime::now())
     }
 
-    /// Returns the time of the last use of the build in `folder`.
     pub(crate) fn used(folder: &Path) -> Option<SystemTime> {
         fs::metadata(folder.join(FILE)).ok()?.modified().ok()
     }

@@ -146,7 +146,6 @@ impl Question {
         })
     }
 
-    /// Returns the stored target folder, if it was stored for the same inputs.
     fn known(&self) -> Option<PathBuf> {
         let is_answer = |target: &&PathBuf| {
             let note = own_note(target).and_then(|note| disk::read_text(note).ok());
@@ -198,7 +197,6 @@ fn contents(file: &Path) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// A workspace in a temporary folder, for which answers are stored.
     struct Packages {
         scratch: tempfile::TempDir,
         variables: BTreeMap<OsString, OsString>,

@@ -18,7 +18,6 @@ use crate::subprocess::Interruption;
 /// A pattern for the keys of `.gitmodules` that contain paths of submodules.
 const PATHS: &str = r"^submodule\..*\.path$";
 
-/// The name of the folder that contains the sources, in the folder of a build.
 pub(crate) const NAME: &str = "tree";
 
 /// The option of git that checks out all files of a commit. In a working tree with a sparse
@@ -132,7 +131,6 @@ pub(crate) struct Submodules<'a> {
     /// The path of a temporary index for git.
     pub(crate) scratch: &'a Path,
     pub(crate) notes: Vec<Note>,
-    /// The number of submodules so far.
     pub(crate) count: usize,
 }
 

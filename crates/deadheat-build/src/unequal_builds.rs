@@ -68,7 +68,6 @@ pub(crate) fn unequal_builds(
 pub(crate) struct Settings {
     /// The settings of the profiles, such as `bench.lto`.
     profiles: BTreeMap<String, String>,
-    /// The texts of cargo's configuration files, by their paths.
     configuration: BTreeMap<PathBuf, String>,
     /// The versions of each package of a registry or of git.
     packages: BTreeMap<String, BTreeSet<String>>,
@@ -188,7 +187,6 @@ impl Settings {
         settings.collect()
     }
 
-    /// Returns the packages whose versions differ between the sides, with both versions.
     fn changed_packages(&self, head: &Self, ignored: &[&str]) -> Vec<String> {
         let said = |versions: &BTreeSet<String>| {
             let versions: Vec<&str> = versions.iter().map(String::as_str).collect();

@@ -20,7 +20,6 @@ pub(crate) struct Way<'a> {
     /// The output by which rustc, Go, Python or Node identifies itself; empty for CMake and
     /// commands.
     pub(crate) compiler: String,
-    /// deadheat's own implementation of the suite's benchmark library, if it is used.
     pub(crate) replacement: Option<Rc<Replacement>>,
 }
 
