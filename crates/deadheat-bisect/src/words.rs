@@ -57,7 +57,6 @@ impl Words<'_> {
         }
     }
 
-    /// Formats two commits as the ends of a range: `between 1a2b3c4d and 5e6f7a8b`.
     pub(crate) fn between(&self, (from, to): (usize, usize)) -> String {
         format!("between {} and {}", self.end(from), self.end(to))
     }
@@ -117,7 +116,6 @@ impl Words<'_> {
         first_of(groups.iter().map(group).collect(), GROUPS)
     }
 
-    /// Formats a range of commits: `1a2b3c4d..5e6f7a8b`.
     pub(crate) fn pair(&self, (from, to): (usize, usize)) -> String {
         format!("{}..{}", self.short(from), self.short(to))
     }

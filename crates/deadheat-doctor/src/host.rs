@@ -32,7 +32,6 @@ fn says_hypervisor(cpuinfo: &str) -> Option<bool> {
     Some(flags.split_whitespace().any(|flag| flag == "hypervisor"))
 }
 
-/// Returns the maker of the virtual machine according to the firmware.
 fn maker(root: &Root) -> Option<String> {
     const KNOWN: [(&str, &str); 10] = [
         ("qemu", "KVM/QEMU"),
@@ -63,7 +62,6 @@ fn maker(root: &Root) -> Option<String> {
     known.map(|(_, name)| (*name).to_owned())
 }
 
-/// Returns the kind of container that holds this process, if any.
 pub(crate) fn container(root: &Root) -> Option<String> {
     if let Some(name) = root.line("run/systemd/container") {
         return Some(name);
@@ -146,7 +144,6 @@ impl Groups {
         groups(&membership, &mounts, controller)
     }
 
-    /// Returns the smallest CPU quota of all groups.
     pub(crate) fn quota(&self, root: &Root) -> Option<Quota> {
         let quotas = self.folders.iter().filter_map(|folder| {
             let (file, quota, period) = if self.version == 1 {
@@ -180,7 +177,6 @@ impl Groups {
         each.reduce(|one, other| one + other)
     }
 
-    /// Returns the smallest memory limit of all groups, in bytes.
     pub(crate) fn memory_limit(&self, root: &Root) -> Option<u64> {
         // Version 1 writes the largest multiple of the page size if there is no limit.
         const NO_LIMIT: u64 = 1 << 60;
@@ -193,7 +189,6 @@ impl Groups {
         limits.filter(|limit| *limit < NO_LIMIT).min()
     }
 
-    /// Returns the bytes of memory left below the smallest limit.
     pub(crate) fn memory_left(&self, root: &Root) -> Option<u64> {
         let [limit, usage] = match self.version {
             1 => ["memory.limit_in_bytes", "memory.usage_in_bytes"],

@@ -63,7 +63,6 @@ impl Root {
         self.below(path).exists()
     }
 
-    /// Returns the sorted names in a folder.
     pub(crate) fn names(&self, path: &str) -> Vec<String> {
         let folder = fs::read_dir(self.below(path));
         let entries = folder.into_iter().flatten().flatten();
@@ -100,12 +99,10 @@ pub(crate) struct CoreTimes {
 pub(crate) struct Stat {
     pub(crate) all: CoreTimes,
     pub(crate) cores: BTreeMap<u32, CoreTimes>,
-    /// The number of runnable tasks.
     pub(crate) running: Option<u32>,
 }
 
 impl CoreTimes {
-    /// Returns the times since an earlier reading.
     pub(crate) fn since(self, earlier: Self) -> Self {
         Self {
             total: self.total.saturating_sub(earlier.total),
@@ -114,12 +111,10 @@ impl CoreTimes {
         }
     }
 
-    /// Returns the share of the time that the hypervisor gave to other machines.
     pub(crate) fn stolen_share(self) -> Option<f64> {
         (self.total > 0).then(|| self.stolen as f64 / self.total as f64)
     }
 
-    /// Returns the share of the time in which a task ran.
     pub(crate) fn busy_share(self) -> Option<f64> {
         (self.total > 0).then(|| self.busy as f64 / self.total as f64)
     }
@@ -332,7 +327,6 @@ pub(crate) mod fake {
 
     use super::Root;
 
-    /// A machine with these files only.
     pub(crate) fn machine(files: &[(&str, &str)]) -> (TempDir, Root) {
         let folder = tempfile::tempdir().unwrap();
         for (path, text) in files {

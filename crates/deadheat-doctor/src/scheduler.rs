@@ -43,7 +43,6 @@ fn scheduler(root: &Root) -> Option<Scheduler> {
     })
 }
 
-/// The policy with this number in `sched.h`.
 fn policy_of(number: u32) -> Option<Policy> {
     Some(match number {
         0 => Policy::Other,

@@ -31,7 +31,6 @@ impl Watched {
     }
 }
 
-/// Kernel counters since boot.
 struct Counted {
     stat: Option<Stat>,
     interrupts: Option<Interrupts>,
@@ -163,7 +162,6 @@ const PIECE_NS: f64 = 40_000.0;
 /// The largest number of stored times, in case the clock is wrong.
 const MOST_PIECES: usize = 200_000;
 
-/// The smallest number of timed pieces of work for a result.
 const FEWEST_PIECES: usize = 20;
 
 /// A fixed piece of work that takes about 40 µs on this machine.

@@ -31,7 +31,6 @@ const THINNEST: f64 = 0.3;
 const CHARACTER: f64 = 7.3;
 const FEWEST: usize = 3;
 
-/// A function in a tree of calls.
 #[derive(Default)]
 struct Node<'a> {
     /// The counts of the candidate, including calls.

@@ -23,10 +23,8 @@ const OF_THE_FUNCTION: u64 = 20;
 const OF_ALL: u64 = 200;
 /// The largest number of rows for code inlined into one function.
 const MOST_INLINED: usize = 3;
-/// The largest number of functions in a table of the page.
 const MOST_FUNCTIONS: usize = 200;
 
-/// The explanation of the graphs for readers of the page.
 const HOW_TO_READ: &str = "The width of a function in a graph is its count with all that it calls. Code that was \
      inlined into a function is drawn on top of it, under the name of its file, or of its function in \
      samples of perf. Functions that only the baseline executes have no width, and appear only in \

@@ -16,7 +16,6 @@ use crate::run_program::{Ended, Program};
 /// The largest size of printed samples, in bytes.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// The time limit for `perf --version`.
 const VERSION: Duration = Duration::from_secs(30);
 
 /// The number of samples that the baseline should have. Each sample copies 8 kB of the stack.
@@ -78,7 +77,6 @@ impl Perf {
         Counters::open().is_ok()
     }
 
-    /// Returns the name and version, such as `perf-6.1.187`.
     pub(crate) fn version(&self) -> &str {
         &self.version
     }
@@ -206,5 +204,4 @@ impl Perf {
     }
 }
 
-/// The name of the printed samples in error messages.
 pub(crate) const SCRIPT: &str = "perf script";

@@ -7,7 +7,6 @@ use crate::profile::ProfileUnit;
 use crate::run_error::{ProfileError, Under};
 use crate::run_perf::Perf;
 
-/// A profiler that was found on this machine.
 pub(crate) enum FoundProfiler {
     Callgrind(Valgrind),
     Perf(Perf),

@@ -109,7 +109,6 @@ fn text_of(accepted: &[Accepted]) -> String {
     text
 }
 
-/// Returns a text as a TOML string in quotes.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for character in text.chars() {

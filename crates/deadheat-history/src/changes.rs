@@ -202,7 +202,6 @@ struct Division<'a> {
     /// The index of the contracted node for each node.
     contracted: Vec<usize>,
     levels: Levels,
-    /// The residual of each edge, given the levels of the plateaus.
     residuals: Vec<f64>,
 }
 

@@ -84,7 +84,6 @@ impl StoredRun {
     }
 }
 
-/// The extensions of run files, compressed or not.
 const ENDINGS: [&str; 3] = [".jsonl", ".jsonl.gz", ".jsonl.zst"];
 
 pub fn is_run_name(name: &str) -> bool {

@@ -99,7 +99,6 @@ fn write(out: &mut dyn Write, history: &History, links: &HistoryLinks) -> fmt::R
     )
 }
 
-/// Writes the machines with their colours, if there are several.
 fn machines(out: &mut dyn Write, history: &History) -> fmt::Result {
     if history.machines.len() < 2 {
         return Ok(());

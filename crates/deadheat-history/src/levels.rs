@@ -93,7 +93,6 @@ pub struct Levels {
     levels: Vec<f64>,
     /// For each node, the number of the connected component that it belongs to.
     component: Vec<usize>,
-    /// For each connected component, its reference node, which has level 0.
     references: Vec<usize>,
     leverage: Vec<f64>,
     factor: Factor,

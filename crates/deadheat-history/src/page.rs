@@ -221,7 +221,6 @@ fn sparks(timeline: &Timeline, columns: usize, glyphs: Glyphs) -> String {
     text
 }
 
-/// Returns the table of commits of one benchmark, newest last.
 fn of_commits<'a>(timeline: &Timeline, history: &History, glyphs: Glyphs) -> Table<'a> {
     let commits = &timeline.commits;
     let several = |of: &dyn Fn(&TimelineCommit) -> usize| commits.iter().any(|one| of(one) > 1);

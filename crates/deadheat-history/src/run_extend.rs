@@ -125,7 +125,6 @@ pub fn extend(mut args: ExtendArgs) -> Result<Status, Failure> {
     extension.run()
 }
 
-/// Returns the margin as a logarithm.
 fn margin(options: &BenchOptions) -> f64 {
     options.rules.settings().margin().ln_1p()
 }

@@ -59,7 +59,6 @@ impl Repository {
     }
 }
 
-/// Returns true if the repository or git itself is missing.
 fn is_absent(error: &BuildError) -> bool {
     matches!(
         error,

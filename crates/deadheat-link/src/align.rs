@@ -29,7 +29,6 @@ use object::read::archive::ArchiveFile;
 use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym};
 use serde::{Deserialize, Serialize};
 
-/// The alignment of every function section, in bytes.
 pub(crate) const ALIGNMENT: u64 = 64;
 
 /// Problems found in a file during alignment. Objects are named by their files, members of archives

@@ -181,7 +181,6 @@ pub(crate) enum LinkerOption<'a> {
     PopState,
 }
 
-/// Returns the meaning of `word` for GNU ld, lld and mold.
 pub(crate) fn linker_option(word: &str) -> LinkerOption<'_> {
     use LinkerOption::{Dynamic, Input, Names, Output, Plain, PopState, PushState, Value, Writes};
     let Some(single) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) else {

@@ -45,7 +45,6 @@ impl Limits {
     };
 }
 
-/// A neutral link in the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Variant {
     pub(crate) executable: PathBuf,
@@ -446,7 +445,6 @@ fn is_abandoned(folder: &Path) -> bool {
     }
 }
 
-/// Returns a file name for a linker: its family, with a digest of its version and selection.
 fn name_of_linker(linker: &Linker) -> String {
     let identity = format!("{} {:?}", linker.version, linker.selection);
     let Digest(digest) = Digest::of(identity.as_bytes());

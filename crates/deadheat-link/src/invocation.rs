@@ -43,7 +43,6 @@ pub(crate) struct Spelling {
 }
 
 impl Spelling {
-    /// Creates a value without an option before it.
     pub(crate) fn bare(to_linker: bool, value: &str) -> Self {
         Self::behind("", value, to_linker, false)
     }
@@ -102,7 +101,6 @@ pub(crate) struct Invocation {
     pub(crate) output: String,
     /// The arguments in order, without the output and without other files that the link writes.
     pub(crate) pieces: Vec<Piece>,
-    /// Folders in which to look for libraries, in order.
     pub(crate) folders: Vec<String>,
 }
 

@@ -421,7 +421,6 @@ pub enum Note {
     },
 }
 
-/// The largest number of objects named in a note.
 const MOST_NAMED: usize = 6;
 
 impl fmt::Display for Note {

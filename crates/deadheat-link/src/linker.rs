@@ -23,13 +23,11 @@ pub(crate) enum Family {
 }
 
 impl Family {
-    /// Returns the family with this name in `DEADHEAT_NEUTRAL_LINKER`.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         let all = [Self::Lld, Self::Mold, Self::Gnu];
         all.into_iter().find(|family| family.name() == name)
     }
 
-    /// Returns the family's name in `DEADHEAT_NEUTRAL_LINKER`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Lld => "lld",
@@ -69,7 +67,6 @@ fn word_after(line: &str, start: &str) -> Option<String> {
         .then(|| format!("{start}{word}"))
 }
 
-/// A linker, and the arguments by which the driver selects it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Linker {
     pub(crate) family: Family,
@@ -126,14 +123,12 @@ pub(crate) fn candidates(
         .filter(move |candidate| forced.is_none_or(|family| candidate.family == family))
 }
 
-/// Returns the lld that the user's own link selects, if it selects one.
 fn own_lld(record: &LinkRecord) -> Option<Candidate> {
     let chosen = record.words().filter_map(chosen_linker).last()?;
     let name = "the lld of your own link";
     (chosen.contains("lld")).then(|| Candidate::new(Family::Lld, name, Ok(Vec::new())))
 }
 
-/// Returns the linker that this argument of the driver selects, if any.
 pub(crate) fn chosen_linker(word: &str) -> Option<&str> {
     word.strip_prefix("-fuse-ld=")
         .or_else(|| word.strip_prefix("--ld-path="))
@@ -517,7 +512,6 @@ mod tests {
         );
     }
 
-    /// Creates a driver that logs its arguments, in a folder with its linker.
     fn pretended(folder: &Path) -> LinkRecord {
         use std::os::unix::fs::PermissionsExt;
         let script = "#!/bin/sh\ncd \"$(dirname \"$0\")\" && echo \"$@\" >> asked\n\

@@ -35,7 +35,6 @@ const LEAST_SHARED: f64 = 0.5;
 /// The symbol at the start of `.text`.
 pub(crate) const START: &str = "__deadheat_text";
 
-/// The alignment of the start of `.text`.
 pub(crate) const PAGE: u64 = 4096;
 
 /// The largest number of sections for which lld gets a script. lld searches all sections for every
@@ -193,7 +192,6 @@ fn sections_by_lld(map: &str, add: &mut impl FnMut(Section)) {
     done(&mut last);
 }
 
-/// Parses a line of lld's map into size, alignment, indentation and name.
 fn columns_of_lld(line: &str) -> Option<(u64, u64, usize, &str)> {
     let mut rest = line;
     let mut word = || {
@@ -383,7 +381,6 @@ impl Layout {
         &self.slots
     }
 
-    /// Returns a digest that identifies the layout in the cache of neutral links.
     pub(crate) fn digest(&self) -> Digest {
         Digest::of(format!("{}{:?}", self.of_slots.0, self.way).as_bytes())
     }
@@ -396,7 +393,6 @@ impl Layout {
         order
     }
 
-    /// Returns the linker script that places the sections for this seed, for GNU ld and lld.
     pub(crate) fn script(&self, seed: u32) -> String {
         // Page-aligned, so that sections before `.text` cannot shift it within a page.
         let mut script = format!("SECTIONS {{\n  .text : ALIGN({PAGE}) {{\n    {START} = .;\n");
@@ -440,7 +436,6 @@ mod tests {
         }
     }
 
-    /// Returns the distance of each section from the start in a script.
     fn places(script: &str) -> BTreeMap<String, u64> {
         let mut at = 0;
         let mut places = BTreeMap::new();

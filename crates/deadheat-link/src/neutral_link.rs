@@ -37,7 +37,6 @@ const MALLOC_VARIABLE: &str = "GLIBC_TUNABLES";
 /// instead of 45. The output is the same, and other C libraries ignore the variable.
 const MALLOC: &str = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=33554432";
 
-/// The order of the function sections in a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Order<'a> {
     /// The functions keep the order of the inputs; the linker writes a map of the link to this
@@ -165,7 +164,6 @@ impl<'a> Recipe<'a> {
         }
     }
 
-    /// Returns the arguments that all neutral links of the record share.
     fn words(&self) -> Vec<String> {
         let words = |argument: &Argument| match argument {
             Argument::Word(word) => vec![word.clone()],
@@ -359,7 +357,6 @@ const OPTIONS: &str = "--deadheat-options";
 /// A placeholder for the path of the output.
 const OUTPUT: &str = "deadheat-output";
 
-/// The name of the program by which gcc starts its linker.
 const COLLECTOR: &str = "collect2";
 
 /// The call of a linker that a driver would make for the links of a record.

@@ -68,7 +68,6 @@ pub enum Line {
 }
 
 impl fmt::Display for Line {
-    /// Writes the line as JSON.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A path that is not Unicode cannot be written as JSON.
         let json = serde_json::to_string(self).map_err(|_| fmt::Error)?;
@@ -500,7 +499,6 @@ impl RecordedLink {
         }
     }
 
-    /// Returns the linker for matched links, and the sections that it keeps.
     fn sections(
         &self,
         forced: Option<Family>,

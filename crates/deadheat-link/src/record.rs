@@ -83,7 +83,6 @@ impl Digest {
         }
     }
 
-    /// Returns true if the text has the form of a digest.
     pub(crate) fn is_spelled(text: &str) -> bool {
         text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
     }

@@ -171,7 +171,6 @@ impl Store {
         write_whole(&self.home.join("index"), &index)
     }
 
-    /// Removes records whose output is gone, and returns the names of the inputs of all others.
     fn drop_records_without_output(&self) -> Result<BTreeSet<String>, StoreError> {
         let mut needed = BTreeSet::new();
         let folder = self.home.ancestors().nth(2).unwrap_or(&self.home);
@@ -219,7 +218,6 @@ pub fn drop_unneeded(folder: &Path) -> io::Result<()> {
     cleared.map_err(|error| error.problem)
 }
 
-/// Atomically writes the record to its place next to the executable.
 fn save(record: &LinkRecord) -> Result<(), StoreError> {
     let failed = |problem| StoreError {
         file: record.output.clone(),

@@ -61,7 +61,6 @@ pub(crate) fn rooms(layout: &Layout, program: &[u8]) -> Result<Vec<u8>, String> 
     object.write().map_err(|error| error.to_string())
 }
 
-/// Adds a section with a symbol at its start.
 fn add(object: &mut Object<'_>, name: &str, bytes: u64, alignment: u64, number: u64) {
     let text = format!(".text.{name}").into_bytes();
     let section = object.add_section(Vec::new(), text, SectionKind::Text);

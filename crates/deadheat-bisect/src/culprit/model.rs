@@ -90,7 +90,6 @@ pub struct StepSize {
     pub high: f64,
 }
 
-/// The probabilities of the hypotheses.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Weighed {
     /// The probability that the culprit is one of the first k commits after GOOD, with a step of
