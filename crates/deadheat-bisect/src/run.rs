@@ -348,6 +348,7 @@ fn details(
     Ok(details.collect())
 }
 
+/// Returns the command that searches the commits of a merge, if the culprit is a merge.
 fn merged(
     commit_builder: &CommitBuilder<'_>,
     log: &BisectLog,

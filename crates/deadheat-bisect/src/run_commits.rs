@@ -29,6 +29,7 @@ pub(crate) struct Commits<'a> {
     pub(crate) recipe_options: &'a RecipeOptions,
     /// All commits, indexed by their number.
     pub(crate) commits: Vec<CommitInfo>,
+    /// The command line of the search.
     pub(crate) words: Vec<String>,
     /// The builds of this process. The store does not remove a build that is held here.
     pub(crate) built: BTreeMap<usize, Side>,

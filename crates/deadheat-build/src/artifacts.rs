@@ -290,6 +290,7 @@ impl Fingerprints {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seed {
     pub(crate) target: PathBuf,
+    /// The files and folders to reuse, relative to `target`.
     pub(crate) files: Vec<PathBuf>,
 }
 

@@ -158,6 +158,7 @@ impl Overlay {
         Ok(())
     }
 
+    /// Restores manifests and lock files below `top` to the commit's versions.
     pub(crate) fn take_back(
         &self,
         repository: &Repository<'_>,

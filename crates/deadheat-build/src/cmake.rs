@@ -40,6 +40,7 @@ pub(crate) struct CmakeSite<'a> {
     pub(crate) top: &'a Path,
     /// The folder at or below `top` that contains the project.
     pub(crate) directory: PathBuf,
+    /// The folder in which CMake builds.
     pub(crate) made: PathBuf,
     pub(crate) provider: Option<&'a Path>,
     /// The lock of the build, which CMake inherits and so holds until it ends.

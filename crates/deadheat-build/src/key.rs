@@ -141,6 +141,7 @@ fn is_heeded(name: &OsStr) -> bool {
     listed && !is_wrapper && !INDIFFERENT.contains(&name)
 }
 
+/// Looks up a program in `PATH`.
 fn found(tool: &str) -> Option<(PathBuf, fs::Metadata)> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).find_map(|folder| {

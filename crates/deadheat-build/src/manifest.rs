@@ -195,6 +195,7 @@ fn path_of(dependency: &Value) -> Option<PathBuf> {
     Some(dependency.get("path")?.as_str()?.into())
 }
 
+/// Returns the table `name` in `table`, which is created if missing.
 fn child<'a>(table: &'a mut Table, name: &str) -> &'a mut Table {
     let item = table.entry(name).or_insert(Table::new().into());
     if !item.is_table() {

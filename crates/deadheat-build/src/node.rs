@@ -62,6 +62,7 @@ const INSTALLERS: [(&str, &str); 6] = [
 /// it.
 const YARN_2: (&str, &str) = ("__metadata:", "yarn install --immutable");
 const NPM_CI: &str = "npm ci --prefer-offline --no-audit --no-fund --loglevel=error";
+/// The install command for a project without a lock file.
 const NPM_INSTALL: &str =
     "npm install --prefer-offline --no-audit --no-fund --no-package-lock --loglevel=error";
 const MODULES: &str = "node_modules";

@@ -146,6 +146,7 @@ impl Question {
         })
     }
 
+    /// Returns the stored target folder, if it was stored for the same inputs.
     fn known(&self) -> Option<PathBuf> {
         let is_answer = |target: &&PathBuf| {
             let note = own_note(target).and_then(|note| disk::read_text(note).ok());
@@ -186,6 +187,7 @@ fn note(target: &Path) -> PathBuf {
     target.join("deadheat").join("asked")
 }
 
+/// Reads a file; empty if the file does not exist.
 fn contents(file: &Path) -> io::Result<Vec<u8>> {
     match disk::read(file) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound) => Ok(Vec::new()),

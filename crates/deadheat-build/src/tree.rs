@@ -18,6 +18,7 @@ use crate::subprocess::Interruption;
 /// A pattern for the keys of `.gitmodules` that contain paths of submodules.
 const PATHS: &str = r"^submodule\..*\.path$";
 
+/// The name of the folder that contains the sources, in the folder of a build.
 pub(crate) const NAME: &str = "tree";
 
 /// The option of git that checks out all files of a commit. In a working tree with a sparse

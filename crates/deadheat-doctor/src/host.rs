@@ -32,6 +32,7 @@ fn says_hypervisor(cpuinfo: &str) -> Option<bool> {
     Some(flags.split_whitespace().any(|flag| flag == "hypervisor"))
 }
 
+/// Returns the maker of the virtual machine according to the firmware.
 fn maker(root: &Root) -> Option<String> {
     const KNOWN: [(&str, &str); 10] = [
         ("qemu", "KVM/QEMU"),
@@ -144,6 +145,7 @@ impl Groups {
         groups(&membership, &mounts, controller)
     }
 
+    /// Returns the smallest CPU quota of all groups.
     pub(crate) fn quota(&self, root: &Root) -> Option<Quota> {
         let quotas = self.folders.iter().filter_map(|folder| {
             let (file, quota, period) = if self.version == 1 {
@@ -177,6 +179,7 @@ impl Groups {
         each.reduce(|one, other| one + other)
     }
 
+    /// Returns the smallest limit of all groups, in bytes.
     pub(crate) fn memory_limit(&self, root: &Root) -> Option<u64> {
         // Version 1 writes the largest multiple of the page size if there is no limit.
         const NO_LIMIT: u64 = 1 << 60;
@@ -189,6 +192,7 @@ impl Groups {
         limits.filter(|limit| *limit < NO_LIMIT).min()
     }
 
+    /// Returns the smallest difference of limit and usage of all groups, in bytes.
     pub(crate) fn memory_left(&self, root: &Root) -> Option<u64> {
         let [limit, usage] = match self.version {
             1 => ["memory.limit_in_bytes", "memory.usage_in_bytes"],

@@ -16,6 +16,7 @@ use crate::run_program::{Ended, Program};
 /// The largest size of printed samples, in bytes.
 const MOST_BYTES: u64 = 1 << 30;
 
+/// The time limit for `perf --version`.
 const VERSION: Duration = Duration::from_secs(30);
 
 /// The number of samples that the baseline should have. Each sample copies 8 kB of the stack.
@@ -124,7 +125,7 @@ impl Perf {
         let counts = folder.numbered("count.", MOST_BYTES);
         let counts = counts.map_err(ProfileError::Folder)?;
         let lines = counts.iter().flat_map(|count| count.text.lines());
-        // perf prints a clock in milliseconds, and a line for each kind of core.
+        // perf prints clocks in milliseconds, and one line for each kind of core.
         let scale = if self.by_instructions { 1.0 } else { 1e6 };
         let field = |line: &str| line.split(',').next()?.parse::<f64>().ok();
         let found: f64 = lines.filter_map(field).sum();
@@ -178,6 +179,7 @@ impl Perf {
         program.under(&self.program, arguments)
     }
 
+    /// Returns the samples in the folder as text.
     pub(crate) fn printed(
         &self,
         folder: &LaunchFolder,
@@ -204,4 +206,5 @@ impl Perf {
     }
 }
 
+/// The name of the printed samples in error messages.
 pub(crate) const SCRIPT: &str = "perf script";

@@ -12,6 +12,7 @@ use crate::run_callgrind::unknown_instruction;
 use crate::run_error::ProfileError;
 use crate::run_profiler::FoundProfiler;
 
+/// The prefix of the names of Python workers.
 const IN_PYTHON: &str = "deadheat for Python";
 
 /// The time limit for perf to write its samples after the worker has ended.

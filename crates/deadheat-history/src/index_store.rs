@@ -21,6 +21,7 @@ pub const INDEX_FILE: &str = ".deadheat/history.sqlite";
 /// The version of the schema that is written, and the latest version that can be read.
 pub const INDEX_VERSION: i64 = 1;
 
+/// The SQLite application id of an index: "dhhi".
 const APPLICATION: i64 = 0x6468_6869;
 
 /// The outcome of adding a run.

@@ -180,6 +180,7 @@ impl<'a> Raced<'a> {
         }
     }
 
+    /// Returns the timeline; `None` if no commit of the window was raced.
     fn timeline(
         self,
         window: &Window,

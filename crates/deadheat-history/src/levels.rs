@@ -93,6 +93,7 @@ pub struct Levels {
     levels: Vec<f64>,
     /// For each node, the number of the connected component that it belongs to.
     component: Vec<usize>,
+    /// For each connected component, its reference node, which has level 0.
     references: Vec<usize>,
     leverage: Vec<f64>,
     factor: Factor,
@@ -113,7 +114,7 @@ impl Levels {
         Self::solve_weighted(nodes, edges, &weights(edges), reference)
     }
 
-    /// Solves for the levels with given weights, for edges that were checked.
+    /// Solves for the levels with the given weights. The edges must be valid.
     pub(crate) fn solve_weighted(
         nodes: usize,
         edges: &[Edge],

@@ -125,6 +125,7 @@ pub fn extend(mut args: ExtendArgs) -> Result<Status, Failure> {
     extension.run()
 }
 
+/// Returns the margin as a logarithm.
 fn margin(options: &BenchOptions) -> f64 {
     options.rules.settings().margin().ln_1p()
 }
@@ -149,6 +150,7 @@ struct Extension<'a> {
     /// Pairs of commits that could not be raced, as `OLD..NEW`.
     unraced: Vec<String>,
     raced: usize,
+    /// The number of races in which a benchmark failed.
     failed: usize,
     known: usize,
     /// Pairs of commits that were looked up in the index.

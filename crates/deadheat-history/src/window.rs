@@ -202,8 +202,8 @@ fn on_line(
         commits.sort_by_key(|one| one.position);
         match asked {
             RequestedCommits::Newest(count) => commits.truncate(count),
-            // The author of a commit chooses its date, so an older date between younger ones leaves
-            // out no commit.
+            // The author of a commit chooses its date, so a commit with an older date between
+            // younger ones is not left out.
             RequestedCommits::Since(since) => {
                 let is_younger = |one: &WindowCommit| !is_older(&one.indexed, since);
                 let last = commits.iter().rposition(is_younger);

@@ -45,6 +45,7 @@ impl Limits {
     };
 }
 
+/// A neutral link in the cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Variant {
     pub(crate) executable: PathBuf,

@@ -101,6 +101,7 @@ pub(crate) struct Invocation {
     pub(crate) output: String,
     /// The arguments in order, without the output and without other files that the link writes.
     pub(crate) pieces: Vec<Piece>,
+    /// Folders in which to look for libraries, in order.
     pub(crate) folders: Vec<String>,
 }
 

@@ -123,6 +123,7 @@ pub(crate) fn candidates(
         .filter(move |candidate| forced.is_none_or(|family| candidate.family == family))
 }
 
+/// Returns the lld that the user's own link selects, if it selects one.
 fn own_lld(record: &LinkRecord) -> Option<Candidate> {
     let chosen = record.words().filter_map(chosen_linker).last()?;
     let name = "the lld of your own link";

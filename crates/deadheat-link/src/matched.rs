@@ -192,6 +192,7 @@ fn sections_by_lld(map: &str, add: &mut impl FnMut(Section)) {
     done(&mut last);
 }
 
+/// Parses a line of lld's map into size, alignment, indentation and name.
 fn columns_of_lld(line: &str) -> Option<(u64, u64, usize, &str)> {
     let mut rest = line;
     let mut word = || {

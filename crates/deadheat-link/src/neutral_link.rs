@@ -164,6 +164,7 @@ impl<'a> Recipe<'a> {
         }
     }
 
+    /// Returns the arguments that all neutral links of the record share.
     fn words(&self) -> Vec<String> {
         let words = |argument: &Argument| match argument {
             Argument::Word(word) => vec![word.clone()],
@@ -357,6 +358,7 @@ const OPTIONS: &str = "--deadheat-options";
 /// A placeholder for the path of the output.
 const OUTPUT: &str = "deadheat-output";
 
+/// The name of the program by which gcc starts its linker.
 const COLLECTOR: &str = "collect2";
 
 /// The call of a linker that a driver would make for the links of a record.

@@ -195,6 +195,7 @@ impl Request {
         let _ = self.link.cache.trim(self.limits, &spared);
     }
 
+    /// Makes each link once, on all cores, and reports the links in the order of `seeds`.
     fn place_all(&self, seeds: &[u32], tell: &mut impl FnMut(Line) -> ControlFlow<()>) {
         let mut seen = BTreeSet::new();
         let first = |seed: &u32| seen.insert(*seed);
@@ -499,6 +500,7 @@ impl RecordedLink {
         }
     }
 
+    /// Returns the linker for matched links, and the sections that it keeps.
     fn sections(
         &self,
         forced: Option<Family>,

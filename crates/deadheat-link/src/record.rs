@@ -372,6 +372,7 @@ impl LinkRecord {
         })
     }
 
+    /// Returns the arguments that are passed on unchanged.
     pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
         self.arguments.iter().filter_map(|argument| match argument {
             Argument::Word(word) => Some(word.as_str()),

@@ -150,6 +150,7 @@ impl Roles {
     }
 }
 
+/// Atomically makes `name` a symbolic link to `goal`.
 fn lead(name: &Path, goal: &Path) -> Result<(), RolesError> {
     if fs::read_link(name).is_ok_and(|old| old == goal) {
         return Ok(());

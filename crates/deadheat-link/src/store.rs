@@ -171,6 +171,7 @@ impl Store {
         write_whole(&self.home.join("index"), &index)
     }
 
+    /// Returns the names of the inputs that the remaining records need.
     fn drop_records_without_output(&self) -> Result<BTreeSet<String>, StoreError> {
         let mut needed = BTreeSet::new();
         let folder = self.home.ancestors().nth(2).unwrap_or(&self.home);
@@ -218,6 +219,7 @@ pub fn drop_unneeded(folder: &Path) -> io::Result<()> {
     cleared.map_err(|error| error.problem)
 }
 
+/// Atomically writes the record to its place next to the executable.
 fn save(record: &LinkRecord) -> Result<(), StoreError> {
     let failed = |problem| StoreError {
         file: record.output.clone(),
