@@ -374,7 +374,7 @@ impl Home {
 
     /// Returns the folder in which tools without a default output folder (CMake, Go, pip, npm)
     /// build the working tree: `.deadheat/builds` at its top, or a folder in the user's cache if
-    /// git tracks builds there.
+    /// git tracks files there.
     pub(crate) fn of_working_tree(top: &Path) -> Result<Self, BuildError> {
         let tracked = Self::inside(top).tracked()?;
         let home = match Self::outside(top) {
