@@ -1,12 +1,12 @@
-//! Lists the sources that the program carries: of the crate deadheat-criterion with what it needs, and
-//! of the library in the place of Google Benchmark. A crate that was packed for a registry has no
-//! siblings, and carries nothing.
+//! Embeds the sources of deadheat-criterion, with the crates that it needs, and of deadheat's own
+//! Google Benchmark. A crate from a registry embeds nothing, because the other crates are not next
+//! to it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// The crate that is built in the place of criterion.
+/// The crate that replaces criterion.
 const FIRST: &str = "deadheat-criterion";
 
 /// The tables of the workspace's manifest that its crates inherit from.
@@ -53,7 +53,7 @@ struct Packed {
 }
 
 impl Packed {
-    /// The manifest of the workspace, without profiles and members, and its lock file.
+    /// Packs the workspace's lock file and its manifest without profiles and members.
     fn workspace(&mut self) {
         let top = self.crates.join("..");
         let lock = top.join("Cargo.lock");
@@ -69,7 +69,7 @@ impl Packed {
         self.rewritten("Cargo.toml", &text);
     }
 
-    /// This crate and all that its manifest names, also optional ones, which cargo wants to see.
+    /// Packs a crate and all crates that its manifest names, even optional ones: cargo needs them.
     fn crates_below(&mut self, first: &str) {
         let mut waiting = vec![first.to_owned()];
         let mut met = BTreeSet::new();

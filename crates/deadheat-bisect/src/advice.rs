@@ -114,7 +114,6 @@ pub(crate) fn as_rev(words: &[String], range: &str) -> Option<Vec<String>> {
     Some(kept)
 }
 
-/// Returns the command line of the search with another range.
 pub(crate) fn with_range(words: &[String], range: &str) -> String {
     let is_range = |word: &&String| word.contains("..") && !word.starts_with('-');
     let place = words
@@ -128,7 +127,6 @@ pub(crate) fn with_range(words: &[String], range: &str) -> String {
     shell_words::join(other)
 }
 
-/// Returns the command line of the search with another value of an option.
 pub(crate) fn with_option(words: &[String], option: &str, value: &str) -> String {
     let end = words.iter().position(|word| word == "--");
     let (ours, others) = words.split_at(end.unwrap_or(words.len()));

@@ -124,7 +124,6 @@ fn max_races(text: &str) -> Result<u32, String> {
     Ok(races)
 }
 
-/// The choices of `--prior`.
 fn prior() -> impl TypedValueParser<Value = BisectPrior> {
     PossibleValuesParser::new(BisectPrior::ALL.map(BisectPrior::name)).try_map(|name| {
         let mut all = BisectPrior::ALL.into_iter();
@@ -187,7 +186,8 @@ impl BisectArgs {
             ],
         };
         started.ensure_trusted(self.trust)?;
-        // deadheat's list contains only the first line of a record, and not what its races found.
+        // deadheat's list of its own files covers only the first line of a record, and not the
+        // results of its races.
         let tracked = tracked_files(file).map_err(|error| Failure::Usage(error.to_string()))?;
         if !self.trust && !tracked.is_empty() {
             return Err(Failure::Usage(format!(

@@ -57,7 +57,6 @@ fn id(commit: usize, request: &BisectRequest) -> &str {
     request.commits.get(commit).map_or("", |one| &one.id)
 }
 
-/// Returns the ids of two commits, the older one first.
 fn pair((from, to): (usize, usize), request: &BisectRequest) -> Json {
     Json::from_iter([id(from, request), id(to, request)])
 }
@@ -177,7 +176,6 @@ fn commands(bisection: &Bisection) -> Json {
     all(&bisection.commands, command)
 }
 
-/// Returns the first line of the answer as text.
 fn summary(bisection: &Bisection) -> String {
     let text = to_bisect_text(bisection, Terminal::new(usize::MAX, false, true));
     text.lines().next().unwrap_or_default().trim().to_owned()

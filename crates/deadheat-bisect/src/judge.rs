@@ -160,7 +160,6 @@ impl BisectSearch {
         }
     }
 
-    /// Returns `whole` with the unbuildable commits and the races of all events added.
     fn with_events(&self, mut whole: CulpritSearch) -> Result<CulpritSearch, CulpritError> {
         for event in &self.events {
             if let BisectEvent::Unbuildable(failed) = event {

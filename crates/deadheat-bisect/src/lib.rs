@@ -1,6 +1,7 @@
 //! `deadheat bisect`: find the commit that changed the time, by races.
 //!
-//! The subcommand is [`BisectArgs`] with [`bisect`]. Only these files have effects on the outside:
+//! The subcommand is [`BisectArgs`] with [`bisect`]. Only some files have effects outside of the
+//! process:
 //!
 //! | file | content | effects |
 //! | --- | --- | --- |

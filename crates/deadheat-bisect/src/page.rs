@@ -69,7 +69,6 @@ fn answer<'a>(bisection: &Bisection, glyphs: Glyphs) -> Vec<Block<'a>> {
     blocks
 }
 
-/// Returns the verdict: the culprit, or the reason why it is unknown.
 fn finding<'a>(words: &Words<'_>, end: &BisectEnd) -> Block<'a> {
     let (verdict, sentence) = match &end.answer {
         BisectAnswer::Commits(share) => (direction(end), culprit(words, share, end)),

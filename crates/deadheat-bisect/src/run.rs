@@ -369,7 +369,6 @@ fn merged(
     }))
 }
 
-/// Prints the answer, and writes it to the files that the user asked for.
 fn answer(args: &BisectArgs, bisection: &Bisection, file: &Path) -> Result<(), Failure> {
     let reports = args.race.options.exports.reports();
     if let Some(path) = &reports.html {

@@ -90,7 +90,6 @@ impl Commits<'_> {
         matches!(self.recipe, Recipe::Cargo(_))
     }
 
-    /// Returns the error of a build, or the signal that interrupted it.
     fn failure(&self, error: BuildError) -> Failure {
         match (error, self.interrupts.requested()) {
             (BuildError::Interrupted, Some(signal)) => interrupted(signal),

@@ -121,8 +121,8 @@ pub enum BisectNews<'a> {
     Happened(&'a BisectEvent, &'a BisectStanding),
 }
 
-/// The number of replicates from which on a race that was cut off counts. It is the first look of
-/// every race.
+/// The number of replicates that a race that was cut off needs to count: the first look of every
+/// race.
 const FEWEST_REPLICATES: usize = 6;
 
 /// Continues the search of a record until there is an answer or a limit is reached. `record` stores
@@ -215,7 +215,6 @@ impl SearchSession<'_> {
         }
     }
 
-    /// Returns the benchmark of the search among those of a race.
     fn searched_for<'r>(&self, raced: &'r [RacedBenchmark]) -> Option<&'r RacedBenchmark> {
         match self.search.benchmark() {
             Some(name) => raced.iter().find(|one| one.name == name),
@@ -239,7 +238,8 @@ impl SearchSession<'_> {
                 return Ok(None);
             }
         }
-        // After the builds another race may be better, or none is needed: equal executables.
+        // After the builds, another race may be better, or none is needed because executables are
+        // equal.
         if self.search.next_step() != (NextStep::Race { from, to }) {
             return Ok(None);
         }

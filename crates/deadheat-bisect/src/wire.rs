@@ -13,7 +13,6 @@ use crate::log::{
 /// The schema written, and the latest that is read.
 pub const BISECT_SCHEMA: &str = "deadheat.bisect/1";
 
-/// The names of the events that this version knows.
 const EVENTS: [&str; 7] = [
     "built",
     "unbuildable",
@@ -145,7 +144,6 @@ object! { CommitShare { first, last, probability, } }
 
 object! { StepEstimate { effect = "change", low, high, } }
 
-/// Returns the first line of a record, which has the question.
 pub(crate) fn first_line(request: &BisectRequest) -> Json {
     request
         .put(Object::new().with("schema", BISECT_SCHEMA))
@@ -177,7 +175,6 @@ pub(crate) fn read_first_line(json: Option<&Json>) -> Result<BisectRequest, Firs
     }
 }
 
-/// A first line that cannot be read.
 pub(crate) enum FirstLineError {
     /// The file is not a record that this version reads. The text continues a sentence after the
     /// name of the file.

@@ -13,7 +13,6 @@ const SUBJECT: usize = 60;
 /// The largest number of groups of commits that a sentence lists.
 const GROUPS: usize = 5;
 
-/// Formats the commits, changes and probabilities of one search for people.
 #[derive(Clone, Copy)]
 pub(crate) struct Words<'a> {
     pub(crate) request: &'a BisectRequest,
@@ -58,7 +57,6 @@ impl Words<'_> {
         }
     }
 
-    /// Formats two commits as the ends of a range: `between 1a2b3c4d and 5e6f7a8b`.
     pub(crate) fn between(&self, (from, to): (usize, usize)) -> String {
         format!("between {} and {}", self.end(from), self.end(to))
     }
@@ -118,7 +116,6 @@ impl Words<'_> {
         first_of(groups.iter().map(group).collect(), GROUPS)
     }
 
-    /// Formats a range of commits: `1a2b3c4d..5e6f7a8b`.
     pub(crate) fn pair(&self, (from, to): (usize, usize)) -> String {
         format!("{}..{}", self.short(from), self.short(to))
     }

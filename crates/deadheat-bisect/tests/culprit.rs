@@ -42,7 +42,7 @@ fn all_close(got: &[f64], want: &[f64]) {
     }
 }
 
-/// A range, commits of it that do not build, and races between others, most of them ordinary.
+/// A search with unbuildable commits, and races between the other commits, mostly of usual sizes.
 fn searches() -> impl Strategy<Value = (CulpritSearch, Vec<CommitRace>)> {
     let theta = prop_oneof![6 => -0.05..0.05, 1 => -25.0..25.0, 1 => Just(0.0)];
     let se = prop_oneof![6 => 0.0002..0.01, 1 => 1e-12..1e5];
@@ -176,7 +176,7 @@ impl World {
         }
     }
 
-    /// A race that goes on until it is decided, at most for forty replicates.
+    /// Runs a race until it is decided, for at most forty replicates.
     fn race(
         &self,
         search: &CulpritSearch,
@@ -206,7 +206,7 @@ impl World {
         unreachable!("the last look ends the race")
     }
 
-    /// The answer and the number of races; every build costs four races of what is built.
+    /// Returns the answer and the number of races. A build costs as much as four races.
     fn search(
         &self,
         mut search: CulpritSearch,
@@ -398,7 +398,7 @@ fn a_search_without_an_answer_tells_what_it_has_narrowed_the_culprit_down_to() {
     assert!(step.low < 0.02 && 0.02 < step.high);
 }
 
-/// A precise race measures .06% where the margin is 5%: neither exactly nothing, nor a step.
+/// A precise race measures .06% with a margin of 5%: neither exactly nothing, nor a step.
 #[test]
 fn differences_far_below_the_margin_are_no_step_however_precisely_they_are_measured() {
     let levels = [0.0, 0.0006, -0.0003, 0.0011, 0.0006];
@@ -559,7 +559,7 @@ struct Outcomes {
     races: usize,
 }
 
-/// Outcomes of so many searches; right is an answer that names one of the culprits.
+/// Runs this many searches. An answer is right if it names one of the culprits.
 fn searched(
     searches: usize,
     seed: u64,
@@ -604,7 +604,7 @@ fn a_step_of_the_margin_is_found_in_nineteen_searches_of_twenty() {
             found.right * 100 >= SEARCHES * 95,
             "{step} {disturbed}: {found:?}"
         );
-        // Six races and that of the ends, and as many again.
+        // Twice the sum of six races and the race of the ends.
         assert!(
             found.races <= SEARCHES * 14,
             "{step} {disturbed}: {found:?}"

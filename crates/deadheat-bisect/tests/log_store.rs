@@ -1,4 +1,4 @@
-//! The record of a search, byte by byte, there and back.
+//! Writes the record of a search and reads it again, byte by byte.
 
 use std::fs;
 use std::path::Path;
@@ -195,8 +195,8 @@ proptest! {
     }
 }
 
-/// Forbids every field that the schema does not name: readers pass over those, but deadheat writes
-/// none.
+/// Forbids every field that the schema does not name. Readers ignore such fields, and deadheat
+/// writes none.
 fn forbid_the_unnamed(schema: &mut Value) {
     match schema {
         Value::Object(object) => {

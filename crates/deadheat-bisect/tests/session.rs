@@ -1,5 +1,5 @@
-//! Whole searches for the commit that changed the time, with builds and races that cost seconds of
-//! a clock of their own.
+//! Whole searches for the commit that changed the time, with fake builds and races that advance a
+//! fake clock.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ struct Fake {
     random: u64,
     builds: Vec<usize>,
     races: Vec<(usize, usize)>,
-    /// The race at which somebody presses Ctrl-C.
+    /// The race during which the user presses Ctrl-C.
     interrupted_at: Option<usize>,
     /// Complete replicates of a race that was cut off.
     complete: usize,
@@ -61,7 +61,7 @@ impl Fake {
         }
     }
 
-    /// Of one replicate: a sum of twelve uniform numbers is nearly normal.
+    /// Returns the noise of one replicate. A sum of twelve uniform numbers is nearly normal.
     fn noise(&mut self) -> f64 {
         let mut sum = -6.0;
         for _ in 0..12 {
@@ -201,7 +201,7 @@ fn begun(fake: &Fake) -> BisectLog {
     }
 }
 
-/// Goes on with a search, as a record keeps it, which the log holds afterwards in any case.
+/// Continues a search from its record. Afterwards, `log` has the new events, even on an error.
 fn go_on(fake: &mut Fake, log: &mut BisectLog, limits: BisectLimits) -> Result<BisectEnd, Failure> {
     let mut recorded = log.clone();
     let done = search_commits(log.clone(), limits, Some(1), fake, &mut |event| {

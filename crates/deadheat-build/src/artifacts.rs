@@ -12,7 +12,6 @@ use crate::benches::BenchTarget;
 use crate::disk::{entries, remove_all, unless_gone};
 use crate::slot::Executable;
 
-/// Cargo's messages about one build.
 #[derive(Debug, Default)]
 pub(crate) struct Messages(Vec<Message>);
 
@@ -45,7 +44,6 @@ struct Target {
     src_path: PathBuf,
 }
 
-/// A target that does not compile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CompileError {
     /// The bench target; `None` if another kind of target does not compile.
@@ -112,7 +110,6 @@ impl Messages {
         kept
     }
 
-    /// Returns the path of the `.rlib` of the library `name`.
     pub(crate) fn library(&self, name: &str) -> Option<PathBuf> {
         let is_it = |message: &&Message| message.is_of("lib") && message.target.name == name;
         let mut files = self
@@ -124,7 +121,6 @@ impl Messages {
         files.rfind(is_library).cloned()
     }
 
-    /// Returns the bench targets that were built from sources below `top`.
     pub(crate) fn bench_targets(&self, top: &Path) -> Vec<BenchTarget> {
         let built = self.0.iter().filter(|message| message.executable.is_some());
         built
@@ -141,7 +137,6 @@ impl Messages {
         self
     }
 
-    /// Returns the targets that do not compile, without duplicates.
     pub(crate) fn errors(&self, top: &Path) -> Vec<CompileError> {
         let mut errors: Vec<CompileError> = Vec::new();
         for message in &self.0 {
@@ -306,7 +301,7 @@ impl Seed {
         for file in &self.files {
             let planted = copy(&self.target.join(file), &target.join(file));
             if unless_gone(planted).is_err() {
-                // An incomplete copy is harmless, but would leave the disk full.
+                // An incomplete copy is harmless, but would keep a full disk full.
                 let _ = fs::remove_dir_all(target);
                 return;
             }

@@ -33,7 +33,6 @@ pub enum BenchesFrom {
     Candidate,
 }
 
-/// A bench target that was built.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BenchTarget {
     pub(crate) name: String,
@@ -43,13 +42,10 @@ pub(crate) struct BenchTarget {
     pub(crate) source: PathBuf,
 }
 
-/// The side that provides bench targets.
 #[derive(Clone, Debug)]
 pub(crate) struct BenchSource {
     pub(crate) name: String,
-    /// The top of the side's sources.
     pub(crate) top: PathBuf,
-    /// The bench targets that were built from the side's sources.
     pub(crate) targets: Vec<BenchTarget>,
     /// True if the bench targets also replace those of the same name on the other side.
     pub(crate) replaces: bool,
@@ -59,7 +55,6 @@ pub(crate) struct BenchSource {
 /// relative to the top of the sources.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Overlay {
-    /// The added bench targets.
     pub(crate) targets: Vec<BenchTarget>,
     /// Bench targets that are not added, with the reasons.
     pub(crate) left_out: Vec<(BenchTarget, String)>,
@@ -135,7 +130,6 @@ impl Overlay {
         Ok(is_needed.then_some(planning.overlay))
     }
 
-    /// Adds the changes of this overlay to the inputs from which the key of a build is computed.
     pub(crate) fn add_to(&self, key_inputs: &mut KeyInputs, bench_source: &BenchSource) {
         for path in &self.copies {
             key_inputs.add_content("put in", path, &bench_source.top.join(path));
@@ -146,7 +140,6 @@ impl Overlay {
         }
     }
 
-    /// Writes the changes of this overlay to the sources of the commit below `top`.
     pub(crate) fn write(
         &self,
         bench_source: &BenchSource,
@@ -229,12 +222,10 @@ fn has_code(path: &Path) -> bool {
 /// Maximum number of files that are read to resolve a symbolic link.
 const MOST_LINKS: usize = 8;
 
-/// The state while planning an overlay.
 struct Planning<'a> {
     repository: &'a Repository<'a>,
     commit: &'a Commit,
     bench_source: &'a BenchSource,
-    /// The files of the commit.
     files: BTreeSet<PathBuf>,
     /// The sources of the libraries and programs of the commit's packages, by the folders of the
     /// packages; filled on demand.
@@ -243,7 +234,6 @@ struct Planning<'a> {
 }
 
 impl Planning<'_> {
-    /// Adds the bench targets to one package.
     fn package(&mut self, manifest: &Path, dropped: &[BenchTarget]) -> Result<(), BuildError> {
         let folder = manifest.parent().unwrap_or(Path::new(""));
         let Some(theirs) = self.of_donor(manifest) else {
@@ -354,7 +344,6 @@ impl Planning<'_> {
         self.dependencies(folder, &taken)
     }
 
-    /// Returns why a package that the commit lacks cannot be added; `None` if it can.
     fn why_not_whole(&self, folder: &Path, theirs: &Manifest) -> Option<&'static str> {
         // Git lists a link or a submodule as one path, without the files in it.
         let mut folders = folder.ancestors().filter(|it| !it.as_os_str().is_empty());
@@ -413,8 +402,8 @@ impl Planning<'_> {
         Ok(())
     }
 
-    /// Copies the folder of a package, such as `benches`, that contains a bench target. Copies nothing
-    /// if the target is in `src` or directly in the package's folder.
+    /// Copies the folder of a package, such as `benches`, that contains a bench target. Copies
+    /// nothing if the target is in `src` or directly in the package's folder.
     fn copy_around(&mut self, package: &Path, source: &Path) -> Result<(), BuildError> {
         let below = source.strip_prefix(package).unwrap_or(source);
         let mut parts = below.components();

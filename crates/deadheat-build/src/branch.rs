@@ -72,7 +72,6 @@ impl<'a> Branch<'a> {
         format!("{HEADS}{}", self.name)
     }
 
-    /// Returns the last commit of the branch; `None` if the branch does not exist.
     fn tip(&self) -> Result<Option<Commit>, BuildError> {
         match self.repository.commit(&self.reference()) {
             Ok(commit) => Ok(Some(commit)),
@@ -87,7 +86,7 @@ impl<'a> Branch<'a> {
     ///
     /// # Errors
     ///
-    /// Git fails, or the list is longer than what deadheat reads of a program.
+    /// Git fails, or its list of files is longer than deadheat reads.
     pub fn files(
         &self,
         is_wanted: impl Fn(&Path) -> bool,
@@ -109,7 +108,8 @@ impl<'a> Branch<'a> {
         Ok(Some(paths.collect()))
     }
 
-    /// Returns the content of a file on the branch; `None` if the branch or the file does not exist.
+    /// Returns the content of a file on the branch; `None` if the branch or the file does not
+    /// exist.
     ///
     /// # Errors
     ///
@@ -137,8 +137,8 @@ impl<'a> Branch<'a> {
     ///
     /// # Errors
     ///
-    /// The branch is checked out, it has files but none in a top folder of these, git fails, or other
-    /// processes update the branch first in every attempt.
+    /// The branch is checked out, it has files but none in the top folders of `files`, git fails,
+    /// or other processes update the branch first in every attempt.
     pub fn add(
         &self,
         files: &[(PathBuf, String)],
@@ -146,8 +146,8 @@ impl<'a> Branch<'a> {
         scratch: &Path,
     ) -> Result<bool, BuildError> {
         self.refuse_checked_out()?;
-        // Also refuses a branch that another writer filled with names without end: git's index would
-        // hold all of them.
+        // Also fails if another writer filled the branch with countless names, because git's index
+        // would hold all of them.
         let present = self.files(|_| true)?.unwrap_or_default();
         let top = |path: &Path| {
             path.components()
@@ -215,7 +215,7 @@ impl<'a> Branch<'a> {
     }
 
     /// Returns an error if the branch is checked out in a working tree, because the files and index
-    /// there would lack the new commit, or if the branch is only another name of a branch.
+    /// there would lack the new commit, or if the branch is a symbolic ref to another branch.
     fn refuse_checked_out(&self) -> Result<(), BuildError> {
         let reference = self.reference();
         let git = self.repository.git(&["symbolic-ref", "--quiet"]);

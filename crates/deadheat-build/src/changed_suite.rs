@@ -157,9 +157,9 @@ fn owners(
     }
 }
 
-/// Returns the cargo bench targets that use a file: the targets whose source it is. If there are
-/// none, the targets whose folder contains the file and whose sources mention it, or else all
-/// targets whose folder contains it.
+/// Returns the cargo bench targets that use a file: those with this file as their source.
+/// Otherwise, those whose folder contains the file and whose sources mention it. Otherwise, all
+/// whose folder contains it.
 fn of_bench_targets(sides: [&Side; 2], path: &Path) -> Vec<Option<String>> {
     let mut targets: Vec<&BenchTarget> = Vec::new();
     for target in sides.iter().flat_map(|side| &side.benches) {

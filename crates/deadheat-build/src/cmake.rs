@@ -34,18 +34,14 @@ pub struct CmakeBuild {
     pub variables: Variables,
 }
 
-/// The folders and settings for a CMake build of one side.
 #[derive(Debug)]
 pub(crate) struct CmakeSite<'a> {
-    /// The name of the side, for errors.
     pub(crate) revision: &'a str,
-    /// The top of the sources.
     pub(crate) top: &'a Path,
     /// The folder at or below `top` that contains the project.
     pub(crate) directory: PathBuf,
     /// The folder in which CMake builds.
     pub(crate) made: PathBuf,
-    /// The dependency provider that replaces Google Benchmark, if given.
     pub(crate) provider: Option<&'a Path>,
     /// The lock of the build, which CMake inherits and so holds until it ends.
     pub(crate) lock: Option<&'a File>,
@@ -59,7 +55,6 @@ const QUERY: &str = ".cmake/api/v1/query/codemodel-v2";
 const REPLY: &str = ".cmake/api/v1/reply";
 
 impl CmakeBuild {
-    /// Adds the options to the inputs of a build's key.
     pub(crate) fn add_to(&self, inputs: &mut KeyInputs) {
         inputs.add("by", "cmake");
         for target in &self.targets {
@@ -140,7 +135,6 @@ impl CmakeBuild {
 }
 
 impl CmakeSite<'_> {
-    /// Writes the CMake file with the settings for all targets, and returns its path.
     fn write_settings(&self) -> Result<PathBuf, BuildError> {
         let file = self.made.join("deadheat.cmake");
         let text = self.settings();
@@ -153,9 +147,9 @@ impl CmakeSite<'_> {
         Ok(file)
     }
 
-    /// Returns the text of the settings for all targets. Each function gets its own section, so
-    /// that neutral links can shuffle the functions. The paths of the side's folders are replaced,
-    /// because programs contain them and would differ between the sides.
+    /// Returns the CMake code with the settings for all targets. Each function gets its own
+    /// section, so that neutral links can shuffle the functions. Prefix maps replace the paths of
+    /// the side's folders, because the programs would contain them and so differ between the sides.
     fn settings(&self) -> String {
         let flags = format!(
             "-ffunction-sections;-ffile-prefix-map={}=build;-ffile-prefix-map={}=.",

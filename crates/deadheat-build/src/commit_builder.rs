@@ -20,7 +20,7 @@ pub struct CommitBuilder<'a> {
     /// The recipe, compiler and environment, read once so that all commits are built alike.
     way: Way<'a>,
     seed: Option<Seed>,
-    /// As in [`Builder`].
+    /// The same as [`Builder::found`].
     found: Vec<PathBuf>,
     bench_source: Option<BenchSource>,
     /// True after the first call of [`CommitBuilder::build`], which chooses the benchmark library.
@@ -118,8 +118,7 @@ impl<'a> CommitBuilder<'a> {
         self.repository.changes(ids)
     }
 
-    /// Makes every commit built after this call also get those bench targets of `side` that it
-    /// lacks.
+    /// Adds the bench targets of `side` to each commit built after this call that lacks them.
     pub fn take_benches_of(&mut self, side: &Side) {
         self.bench_source = Some(side.bench_source(false));
     }

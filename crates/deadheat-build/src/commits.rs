@@ -42,7 +42,6 @@ impl CommitChanges {
         lines.map(|(added, removed)| added + removed).sum()
     }
 
-    /// Reads the records of `git log -z --numstat` in the format `CHANGES`.
     fn read(listing: &[u8]) -> Vec<Self> {
         let text = String::from_utf8_lossy(listing);
         let records = text.split('\u{1}').skip(1);
@@ -93,7 +92,6 @@ impl CommitInfo {
         self.id.get(..8).unwrap_or(&self.id)
     }
 
-    /// Reads the records of `git log -z` in the format `FORMAT`.
     fn read(listing: &[u8]) -> Vec<Self> {
         let text = String::from_utf8_lossy(listing);
         let fields: Vec<&str> = text.split('\0').collect();
@@ -108,7 +106,6 @@ impl CommitInfo {
 }
 
 impl Repository<'_> {
-    /// Returns the commit that `name` refers to, with its details.
     pub(crate) fn commit_info(&self, name: &str) -> Result<CommitInfo, BuildError> {
         let id = self.commit(name)?.id;
         let git = self.git(&["log", "-z", "--no-walk", FORMAT]);
@@ -129,7 +126,6 @@ impl Repository<'_> {
         Ok((done.status.success() && !id.is_empty()).then_some(id))
     }
 
-    /// Returns the changes of each of these commits, in the given order.
     pub(crate) fn changes(&self, ids: &[&str]) -> Result<Vec<CommitChanges>, BuildError> {
         let mut found = Vec::new();
         // This many ids fit on a command line on every system.
@@ -146,7 +142,7 @@ impl Repository<'_> {
 
     /// Returns the commit of the working tree; `None` if the tree has changed or new files.
     pub(crate) fn clean_head(&self) -> Result<Option<CommitInfo>, BuildError> {
-        // The configuration, of which a commit contains a part, may leave out changes.
+        // Git's configuration and `.gitmodules`, which a commit can contain, may hide changes.
         let git = Git::new(
             &self.top,
             &["--no-optional-locks"],
@@ -198,7 +194,6 @@ impl Repository<'_> {
         })
     }
 
-    /// Returns the error that `good` is not an ancestor of `bad`.
     fn no_ancestor(
         &self,
         good: &str,

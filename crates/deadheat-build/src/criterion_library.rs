@@ -29,12 +29,9 @@ use crate::subprocess::Finished;
 /// where the package of deadheat-criterion is not next to this one.
 const SOURCES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
 
-/// The package to build.
 const PACKAGE: &str = "deadheat-criterion";
-/// The name of the package's library.
 const LIBRARY: &str = "deadheat_criterion";
 
-/// The folder next to the library that contains its dependencies.
 const DEPENDENCIES: &str = "deps";
 
 /// The features for async executors. The tokio executor is left out, because it would need the

@@ -4,7 +4,6 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-/// The name of the folder in which deadheat stores its files.
 pub(crate) const OURS: &str = ".deadheat";
 
 /// Returns true if `path` is a folder, and false if it is a symbolic link to one.
@@ -25,11 +24,10 @@ pub(crate) fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     entries.map(|entry| entry.path())
 }
 
-/// The maximum number of bytes that are read of a file of a repository.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Reads a file of a repository. Fails for anything else, because a link in a commit may lead to
-/// `/dev/zero`, to `/proc/kmsg` or to a named pipe, and for a file of more than 64 MiB.
+/// Reads a regular file of at most 64 MiB. Rejects everything else, because a link in a commit may
+/// lead to `/dev/zero`, to `/proc/kmsg` or to a named pipe.
 pub(crate) fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let path = path.as_ref();
     let about = fs::metadata(path)?;
@@ -47,12 +45,10 @@ pub(crate) fn read(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads a file of a repository as [`read`] does; fails if the file is not UTF-8.
 pub(crate) fn read_text(path: impl AsRef<Path>) -> io::Result<String> {
     String::from_utf8(read(path)?).map_err(io::Error::other)
 }
 
-/// Removes a file, or a folder with its content, if it exists.
 pub(crate) fn remove_all(path: &Path) -> io::Result<()> {
     if is_folder(path) {
         remove_folder(path)
@@ -61,7 +57,6 @@ pub(crate) fn remove_all(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes a folder with its content, if it exists.
 pub(crate) fn remove_folder(folder: &Path) -> io::Result<()> {
     unless_gone(fs::remove_dir_all(folder))
 }

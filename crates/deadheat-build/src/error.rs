@@ -228,8 +228,8 @@ pub enum BuildError {
         /// The folder, relative to the top of the repository.
         folder: PathBuf,
     },
-    /// The bench target of the other side has its source in a file that the commit's own code is built
-    /// from or with.
+    /// cargo would also use the source file of a bench target of the other side for the commit's
+    /// own code.
     #[error(
         "{revision} cannot get the bench target {bench} of {from}: cargo would use its source {} for \
          the code of {revision}, too\nhelp: move the source into a folder of its own, such as \
@@ -760,7 +760,6 @@ impl Note {
         self
     }
 
-    /// Returns true for notes on bench targets of the other side.
     pub(crate) fn is_of_benches(&self) -> bool {
         matches!(self, Self::BenchesPutIn { .. } | Self::BenchLeftOut { .. })
     }

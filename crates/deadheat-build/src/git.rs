@@ -11,8 +11,6 @@ use deadheat_link::REPOSITORY_VARIABLES;
 use crate::error::BuildError;
 use crate::subprocess::{Finished, Interruption};
 
-/// A git command under construction. Options are string literals of this program and come first.
-/// All other arguments follow `--end-of-options` or `--`.
 #[derive(Debug)]
 pub(crate) struct Git {
     command: Command,
@@ -28,7 +26,7 @@ const STARTS_NOTHING: [&str; 6] = [
     "core.hooksPath=/dev/null",
     "-c",
     "core.fsmonitor=false",
-    // Would start gpg, and print its words before the id of a commit.
+    // `true` would start gpg, whose output git prints before the commit id.
     "-c",
     "log.showSignature=false",
 ];
@@ -42,7 +40,8 @@ impl Git {
         command
             .current_dir(folder)
             .env("LC_ALL", "C")
-            // A replaced object would be built under the id of another commit.
+            // Otherwise, `git replace` could make git check out other content under the id of a
+            // commit.
             .env("GIT_NO_REPLACE_OBJECTS", "1")
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -55,14 +54,12 @@ impl Git {
         }
     }
 
-    /// Adds options, which must be literals of this program.
     pub(crate) fn options(mut self, words: &[&'static str]) -> Self {
         assert!(!self.has_ended, "options come before all other words");
         self.command.args(words);
         self
     }
 
-    /// Adds an option with a number, such as `--max-count=3`.
     pub(crate) fn number(mut self, option: &'static str, number: usize) -> Self {
         assert!(!self.has_ended, "options come before all other words");
         self.command.arg(format!("{option}={number}"));
@@ -102,7 +99,6 @@ impl Git {
         self
     }
 
-    /// Sets a variable of git's environment.
     pub(crate) fn variable(mut self, name: &'static str, value: impl AsRef<OsStr>) -> Self {
         self.command.env(name, value);
         self

@@ -55,14 +55,10 @@ const PACKAGE: &str = "{{.ImportPath}}\t{{.Dir}}\t{{len .TestGoFiles}}\t{{len .X
 const REPLACED: &str =
     "{{with .Module}}{{with .Replace}}{{if not .Version}}{{.Dir}}{{end}}{{end}}{{end}}";
 
-/// The folders and toolchain for a Go build of one side.
 #[derive(Debug)]
 pub(crate) struct GoSite<'a> {
-    /// The name of the side, for errors.
     pub(crate) revision: &'a str,
-    /// The top of the sources.
     pub(crate) top: &'a Path,
-    /// The folder at or below `top` in which to run Go.
     pub(crate) directory: PathBuf,
     /// The folder for the executables.
     pub(crate) made: PathBuf,
@@ -80,7 +76,6 @@ pub(crate) struct GoBuilt {
 }
 
 impl GoBuild {
-    /// Returns the version of Go in a folder, such as `go1.26.1`.
     pub(crate) fn version(
         &self,
         directory: &Path,
@@ -90,7 +85,6 @@ impl GoBuild {
         Ok(text.trim().to_owned())
     }
 
-    /// Returns the Go settings that affect a build, one per line.
     pub(crate) fn settings(
         &self,
         directory: &Path,
@@ -201,7 +195,6 @@ fn go(words: &[&str], directory: &Path) -> Command {
     command
 }
 
-/// Runs `go env` and returns the values of these settings, one per line.
 fn env(
     names: &[&str],
     directory: &Path,

@@ -21,13 +21,11 @@ use crate::storage::Home;
 /// The embedded sources: paths below `include`, and contents.
 const SOURCES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/google_benchmark.rs"));
 
-/// The path of the dependency provider below `include`.
 const PROVIDER: &str = "google_benchmark/benchmark/provider.cmake";
 
 /// The oldest CMake version that supports dependency providers.
 const OLDEST: (u32, u32) = (3, 24);
 
-/// The unpacked sources of deadheat's own implementation of Google Benchmark.
 #[derive(Debug)]
 pub(crate) struct GoogleBenchmarkLibrary {
     pub(crate) provider: PathBuf,
@@ -90,7 +88,6 @@ impl GoogleBenchmarkLibrary {
     }
 }
 
-/// Runs `cmake --version` and returns the version; `None` if the output contains no version.
 fn version(repository: &Repository<'_>) -> Result<Option<(u32, u32)>, BuildError> {
     let mut command = Command::new("cmake");
     command.arg("--version").current_dir(&repository.top);
@@ -99,7 +96,6 @@ fn version(repository: &Repository<'_>) -> Result<Option<(u32, u32)>, BuildError
     Ok(version_in(&String::from_utf8_lossy(&done.stdout)))
 }
 
-/// Returns the major and minor version in the output of `cmake --version`.
 fn version_in(text: &str) -> Option<(u32, u32)> {
     let mut numbers = text.strip_prefix("cmake version ")?.split('.');
     let mut next = || numbers.next()?.parse().ok();

@@ -96,7 +96,6 @@ impl KeyInputs {
         Ok(this)
     }
 
-    /// Adds the content of a file, if it exists.
     pub(crate) fn add_file(&mut self, file: &Path) {
         if file.exists() {
             self.add_content("file", file, file);
@@ -163,7 +162,6 @@ pub(crate) struct PathDependency {
 }
 
 impl PathDependency {
-    /// Reads the current state of the package in this folder.
     pub(crate) fn now(folder: PathBuf) -> Self {
         let mut seen = Vec::new();
         walk(&folder, &mut seen);
@@ -172,13 +170,11 @@ impl PathDependency {
         Self { folder, stamp }
     }
 
-    /// Returns true if the package has not changed since its state was read.
     pub(crate) fn is_unchanged(&self) -> bool {
         Self::now(self.folder.clone()) == *self
     }
 }
 
-/// Collects the names, sizes and times of all files below `folder`.
 fn walk(folder: &Path, seen: &mut Vec<String>) {
     for path in entries(folder) {
         let Ok(about) = fs::symlink_metadata(&path) else {

@@ -67,8 +67,8 @@ impl GivenLock {
     }
 
     /// Writes the lock file into the sources of the commit below `top`, and returns a note for the
-    /// user. The commit's own lock file may be a symbolic link, so it is removed first. Its folder is
-    /// a real one, because git tracks nothing behind links.
+    /// user. The commit's own lock file may be a symbolic link, so it is removed first. Its folder
+    /// is not a link, because git tracks no files behind links.
     pub(crate) fn write(&self, top: &Path) -> Result<Note, BuildError> {
         let to = top.join(&self.path);
         unless_gone(fs::remove_file(&to))
@@ -101,7 +101,7 @@ pub(crate) fn replace_links(top: &Path, folders: &[PathBuf]) -> Result<(), Build
     Ok(())
 }
 
-/// Fails if the giver of lock files has none, or if the working tree would get one.
+/// Fails if the side that gives its lock files has none, or if the working tree would get one.
 pub(crate) fn check_giver(
     repository: &Repository<'_>,
     folders: &[PathBuf],

@@ -32,7 +32,6 @@ impl Manifest {
         self.0.to_string()
     }
 
-    /// Returns the name of the package; `None` for a workspace without a package.
     pub(crate) fn package(&self) -> Option<&str> {
         self.0.get("package")?.get("name")?.as_str()
     }
@@ -116,8 +115,8 @@ impl Manifest {
         child(&mut self.0, "package").insert("autobenches".to_owned(), false.into());
     }
 
-    /// Adds the dev-dependencies of `bench_source`. If `overwrites` is true, existing ones are replaced.
-    /// Returns the dependencies that were added or replaced.
+    /// Adds the dev-dependencies of `bench_source`. If `overwrites` is true, existing ones are
+    /// replaced. Returns the dependencies that were added or replaced.
     pub(crate) fn add_dev_dependencies(
         &mut self,
         bench_source: &Self,
@@ -138,7 +137,6 @@ impl Manifest {
         taken
     }
 
-    /// Returns the dependencies in the table `dependencies`.
     pub(crate) fn dependencies(&self) -> Vec<Dependency> {
         let mut all = Vec::new();
         if let Some(theirs) = self.0.get("dependencies").and_then(Value::as_table) {
@@ -169,7 +167,6 @@ impl Manifest {
         taken
     }
 
-    /// Adds the package in this folder to the members of the workspace.
     pub(crate) fn add_member(&mut self, folder: &Path) {
         let workspace = child(&mut self.0, "workspace");
         let members = workspace
@@ -225,9 +222,9 @@ fn found_by_cargo(file: &Path) -> Option<String> {
     }
 }
 
-/// Returns the lock file `ours` with those packages of `theirs` added of which `ours` has no
-/// version. `None` if nothing is added, or if one of the files is malformed. Existing packages keep
-/// their versions, and cargo prefers the versions of a lock file for new ones.
+/// Returns the lock file `ours` with those packages of `theirs` whose names `ours` lacks; `None` if
+/// there are none, or if one of the files is malformed. Existing packages keep their versions, and
+/// cargo prefers the versions of a lock file for new ones.
 pub(crate) fn with_packages(ours: &str, theirs: &str) -> Option<String> {
     let (mut lock, theirs): (Table, Table) = (ours.parse().ok()?, theirs.parse().ok()?);
     let mut packages = tables(lock.get("package"));

@@ -67,14 +67,10 @@ const NPM_INSTALL: &str =
     "npm install --prefer-offline --no-audit --no-fund --no-package-lock --loglevel=error";
 const MODULES: &str = "node_modules";
 
-/// The folders of one side, and the Node that runs its suite.
 #[derive(Debug)]
 pub(crate) struct NodeSite<'a> {
-    /// The name of the side, for errors.
     pub(crate) revision: &'a str,
-    /// The top of the sources.
     pub(crate) top: &'a Path,
-    /// The working folder of the suite.
     pub(crate) directory: PathBuf,
     /// The folder for the workers.
     pub(crate) made: PathBuf,
@@ -323,8 +319,8 @@ fn utf8(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// Returns true if git tracks a file of an npm package, or the file at the end of a link in it. npm
-/// makes untracked links to packages of the repository itself.
+/// Returns true if git tracks a file of the npm package in `folder`, or the target of a symbolic
+/// link in it: npm makes untracked links to packages of the repository itself.
 ///
 /// # Errors
 ///

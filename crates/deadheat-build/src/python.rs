@@ -75,22 +75,17 @@ impl PythonPackage {
     }
 }
 
-/// The oldest Python that the worker supports.
 const OLDEST: (u32, u32) = (3, 10);
 
 /// A Python script that prints the version, the path of the executable, and the full version text.
 const ABOUT: &str = "import sys; print('%d.%d' % sys.version_info[:2]); \
      print(__import__('os').path.abspath(sys.executable)); print(sys.version)";
 
-/// The file name of the worker in a build.
 pub(crate) const SUITE: &str = "pytest_suite.py";
 
-/// The folders and interpreter for the environment of one side.
 #[derive(Debug)]
 pub(crate) struct PytestSite<'a> {
-    /// The name of the side, for errors.
     pub(crate) revision: &'a str,
-    /// The folder in which pip and pytest run.
     pub(crate) directory: PathBuf,
     /// The folder for the environment.
     pub(crate) made: PathBuf,
@@ -264,13 +259,11 @@ fn has_uv() -> bool {
     std::env::split_paths(&path).any(|folder| folder.join("uv").is_file())
 }
 
-/// Reads a version such as `3.12`.
 fn parsed(version: &str) -> Option<(u32, u32)> {
     let (major, minor) = version.split_once('.')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// Lists the Python modules in a folder, sorted.
 fn modules(folder: &Path) -> Vec<PathBuf> {
     let files = entries(folder).filter(|path| path.extension().is_some_and(|end| end == "py"));
     let mut files: Vec<PathBuf> = files.collect();

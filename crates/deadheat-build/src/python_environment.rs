@@ -71,7 +71,7 @@ impl PythonEnvironment {
             said,
         };
         let mut command = Command::new(python);
-        // Ignores modules in the current folder.
+        // `-I` keeps Python from importing modules of the current folder.
         command.args(["-I", "-c", FACTS]);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let done = interruption.run(&mut command, None)?;

@@ -62,9 +62,10 @@ impl Recipe {
         }
     }
 
-    /// Returns the kind of project that cargo or Go needs, if it is neither in `directory` nor in a
-    /// folder above, up to `top`. In a folder above `top`, they would find a project that is not the
-    /// commit's: a commit without a Cargo.toml was built with a cache below another cargo project.
+    /// Returns the kind of project that cargo or Go needs, if neither `directory` nor a folder
+    /// above, up to `top`, contains it. Above `top`, cargo and Go could find another project: for a
+    /// commit without a Cargo.toml, whose sources were in a cache below another cargo project,
+    /// cargo built that project.
     pub(crate) fn missing_project(&self, top: &Path, directory: &Path) -> Option<MissingProject> {
         match self {
             Self::Cargo(build) if build.names_manifest() => None,
@@ -138,19 +139,15 @@ fn their_wrapper() -> Option<OsString> {
     .filter(|wrapper| Path::new(wrapper).file_name() != Some(Roles::COMPILER.as_ref()))
 }
 
-/// The folders and settings for a cargo build of one side.
 #[derive(Debug)]
 pub(crate) struct Site<'a> {
-    /// The name of the side, for errors.
     pub(crate) revision: &'a str,
-    /// The top of the sources.
     pub(crate) top: &'a Path,
     /// The folder at or below `top` in which to run cargo.
     pub(crate) directory: PathBuf,
     pub(crate) target: PathBuf,
     /// The lock of the build, which cargo inherits and so holds until it ends.
     pub(crate) lock: Option<&'a File>,
-    /// The library that replaces criterion, if given.
     pub(crate) criterion: Option<&'a OfferedLibrary>,
 }
 
@@ -268,8 +265,8 @@ impl CargoBuild {
         let here = repository.top.join(&repository.inside);
         let mut words = Vec::new();
         for file in configuration_above(&repository.top) {
-            // cargo itself finds files in parent folders of the commit. The user's own arguments come
-            // later, because the last one wins.
+            // cargo itself finds files in parent folders of the commit's sources. The user's own
+            // arguments follow, because the last `--config` wins.
             if !site
                 .top
                 .starts_with(file.ancestors().nth(2).unwrap_or(&file))
@@ -299,7 +296,6 @@ impl CargoBuild {
         command
     }
 
-    /// Returns true if cargo may not use the network.
     pub(crate) fn is_offline(&self) -> bool {
         let mut words = self.arguments.iter();
         words.any(|word| word == "--offline" || word == "--frozen")
@@ -432,7 +428,6 @@ impl CargoBuild {
 const SHOWN: &str = "json-render-diagnostics";
 const UNSHOWN: &str = "json";
 
-/// Prints the compiler's messages to standard error.
 fn show(messages: &Messages) {
     let mut stderr = std::io::stderr().lock();
     for text in messages.rendered() {
@@ -454,7 +449,6 @@ fn without(arguments: &[OsString], dropped: &[&str]) -> Vec<OsString> {
     kept
 }
 
-/// Returns the options of `cargo bench` without these bench targets.
 fn without_targets(arguments: &[OsString], dropped: &[&str]) -> Vec<OsString> {
     let mut kept = Vec::new();
     let mut words = arguments.iter().peekable();
@@ -504,7 +498,6 @@ fn only(arguments: &[OsString], targets: &[BenchTarget]) -> Vec<OsString> {
     kept
 }
 
-/// Returns a command that starts a program of a rustup toolchain.
 fn in_toolchain(toolchain: &str, program: &OsStr) -> Command {
     let mut command = Command::new("rustup");
     let toolchain = toolchain.strip_prefix('+').unwrap_or(toolchain);
@@ -530,14 +523,16 @@ pub(crate) fn configuration_above(top: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Returns the files of cargo's configuration in a repository that git does not track, which are the
-/// user's own, for the user's folder and the folders above it. Paths are relative to the top.
+/// Returns the configuration files of cargo that git does not track, which are the user's own:
+/// those for the user's folder and for the folders above it, up to the top. Paths are relative to
+/// the top.
 pub(crate) fn own_configuration(repository: &Repository<'_>) -> Result<Vec<PathBuf>, BuildError> {
     let mut found = Vec::new();
     for folder in repository.inside.ancestors() {
         for path in entries(&repository.top.join(folder).join(".cargo")) {
             let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
-            // `config.toml` may include other files, but not the one with the user's secrets.
+            // `config.toml` may include other TOML files. `credentials.toml` is left out: it
+            // contains secrets.
             let is_wanted =
                 name == "config" || (name.ends_with(".toml") && name != "credentials.toml");
             if is_wanted
@@ -606,7 +601,6 @@ impl CommandBuild {
         Ok(())
     }
 
-    /// Builds in `folder` and returns the executables.
     pub(crate) fn run(
         &self,
         revision: &str,

@@ -4,7 +4,6 @@ use crate::criterion_library::CriterionLibrary;
 use crate::google_benchmark_library::GoogleBenchmarkLibrary;
 use crate::library::Library;
 
-/// deadheat's own implementation of a benchmark library, used in place of the suite's.
 #[derive(Debug)]
 pub(crate) enum Replacement {
     Criterion(CriterionLibrary),

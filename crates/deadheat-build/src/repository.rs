@@ -96,7 +96,6 @@ impl Revisions {
     }
 }
 
-/// Writes the revisions as the user wrote them.
 impl std::fmt::Display for Revisions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let base = self.base.as_deref().unwrap_or(Self::WORKING_TREE);
@@ -107,7 +106,6 @@ impl std::fmt::Display for Revisions {
     }
 }
 
-/// A working tree and its repository.
 #[derive(Debug)]
 pub(crate) struct Repository<'a> {
     /// The absolute path of the top of the working tree.
@@ -146,7 +144,6 @@ impl Commit {
 const SHORTEST_ID: usize = 4;
 
 impl<'a> Repository<'a> {
-    /// Finds the repository that contains `directory`.
     pub(crate) fn around(
         directory: &Path,
         interruption: Interruption<'a>,
@@ -179,7 +176,6 @@ impl<'a> Repository<'a> {
         })
     }
 
-    /// Creates a git command that runs at the top of the working tree.
     pub(crate) fn git(&self, words: &[&'static str]) -> Git {
         Git::new(&self.top, &[], words)
     }
@@ -194,25 +190,21 @@ impl<'a> Repository<'a> {
         git.output(revision, &self.interruption)
     }
 
-    /// Returns git's settings in [`CHECKOUT_SETTINGS`]; empty if there are none.
     pub(crate) fn checkout_settings(&self) -> Result<Vec<u8>, BuildError> {
         let git = self.git(&["config", "-z", "--get-regexp", CHECKOUT_SETTINGS]);
         Ok(self.run(git)?.stdout)
     }
 
-    /// Returns true if the clone is shallow, so that it lacks older commits.
     pub(crate) fn is_shallow(&self) -> Result<bool, BuildError> {
         let done = self.run(self.git(&["rev-parse", "--is-shallow-repository"]))?;
         Ok(String::from_utf8_lossy(&done.stdout).trim() == "true")
     }
 
-    /// Returns true if the repository has no commit.
     fn is_empty(&self) -> Result<bool, BuildError> {
         let git = self.git(&["rev-list", "--all", "--max-count=1"]);
         Ok(self.run(git)?.stdout.is_empty())
     }
 
-    /// Returns the commit that `name` refers to.
     pub(crate) fn commit(&self, name: &str) -> Result<Commit, BuildError> {
         let done = self.ask_for_commit(name)?;
         let id = String::from_utf8_lossy(&done.stdout).trim().to_owned();
@@ -243,10 +235,11 @@ impl<'a> Repository<'a> {
         self.run(git.words([&wanted]))
     }
 
-    /// Returns true if a revision begins with the name of a branch or tag that is also the beginning
-    /// of another commit's id. Git prefers the branch or tag, which anyone who may push can create.
+    /// Returns true if a revision begins with the name of a branch or tag that is also the
+    /// beginning of another commit's id. Git prefers the branch or tag, which anyone who may push
+    /// can create.
     fn begins_an_id(&self, name: &str) -> Result<bool, BuildError> {
-        // As in `ea105b9e~1`.
+        // Removes a suffix, as in `ea105b9e~1`.
         let name = name.split(['~', '^', '@', ':']).next().unwrap_or(name);
         let is_hexadecimal = name.bytes().all(|byte| byte.is_ascii_hexdigit());
         if name.len() < SHORTEST_ID || !is_hexadecimal {
@@ -290,14 +283,12 @@ impl<'a> Repository<'a> {
         Ok(done.status.success())
     }
 
-    /// Returns true if a commit contains a symbolic link at this path, relative to the top.
     pub(crate) fn is_link(&self, commit: &Commit, path: &Path) -> Result<bool, BuildError> {
         let git = self.git(&["ls-tree", "--full-tree"]).words([&commit.id]);
         let listing = self.output(git.paths([path]), &commit.name)?;
         Ok(listing.starts_with(b"120000 "))
     }
 
-    /// Lists the files of a commit, by their paths relative to the top.
     pub(crate) fn files_of(&self, commit: &Commit) -> Result<Vec<PathBuf>, BuildError> {
         let git = self.git(&["ls-tree", "-r", "-z", "--name-only"]);
         let listing = self.output(git.words([&commit.id]), &commit.name)?;
@@ -311,8 +302,8 @@ impl<'a> Repository<'a> {
         Ok(done.status.success() && !done.stdout.is_empty())
     }
 
-    /// Returns true if tracked files below a folder of the working tree differ from those of a commit.
-    /// The folder is relative to the top.
+    /// Returns true if tracked files below a folder of the working tree differ from those of a
+    /// commit. The folder is relative to the top.
     pub(crate) fn differs(&self, commit: &Commit, folder: &Path) -> Result<bool, BuildError> {
         let words = ["diff", "--quiet", "--no-ext-diff", "--no-textconv"];
         let git = self.git(&words).words([&commit.id]).paths([folder]);
@@ -324,7 +315,6 @@ impl<'a> Repository<'a> {
         }
     }
 
-    /// Lists the submodules of the working tree with uncommitted changes.
     pub(crate) fn dirty_submodules(&self) -> Result<Vec<PathBuf>, BuildError> {
         if !self.top.join(".gitmodules").exists() {
             return Ok(Vec::new());

@@ -148,7 +148,6 @@ impl Plan {
         }
     }
 
-    /// Returns a digest of the planned content.
     fn key(&self, giver: &Path) -> String {
         let mut inputs = KeyInputs::default();
         for link in &self.links {

@@ -73,11 +73,9 @@ pub struct Side {
     pub commit: Option<CommitInfo>,
     /// The folder in the side's sources that corresponds to the user's working directory.
     pub directory: PathBuf,
-    /// The top of the side's sources.
     pub(crate) sources: PathBuf,
     /// The top of a second copy of the sources, with bench targets of the other side.
     with_additions: Option<PathBuf>,
-    /// The bench targets that were built from the sources.
     pub(crate) benches: Vec<BenchTarget>,
     _slots: Vec<Slot>,
     /// Keeps the replaced benchmark library from being removed while the side is in use.
@@ -620,7 +618,6 @@ impl Builder<'_> {
         })
     }
 
-    /// Builds a commit in an empty folder.
     fn make(
         &mut self,
         way: &Way<'_>,
@@ -647,8 +644,8 @@ impl Builder<'_> {
         };
         submodules.fill(&tree.path)?;
         index.notes = submodules.notes;
-        // Link records next to programs are trusted, so a commit must not contain any. After the
-        // build, git no longer lists the tree and could not tell.
+        // deadheat trusts link records next to programs, so a commit must not contain any. This is
+        // checked before the build, because afterwards git no longer lists the worktree.
         refuse_committed(&tree.path).map_err(|error| BuildError::Committed {
             revision: commit.name.clone(),
             error,
@@ -746,8 +743,8 @@ impl Builder<'_> {
         Ok((slot, index))
     }
 
-    /// Copies cargo's configuration that git does not track into the sources of a commit below `top`,
-    /// except files that the commit has itself.
+    /// Copies cargo's configuration that git does not track into the sources of a commit below
+    /// `top`, except files that the commit has itself.
     fn copy_configuration(&self, top: &Path) -> Result<(), BuildError> {
         for path in own_configuration(self.repository)? {
             if !top.join(&path).exists()
@@ -769,7 +766,8 @@ impl Builder<'_> {
         let top = &self.repository.top;
         let folders = folders.iter().filter_map(|it| it.strip_prefix(top).ok());
         let folders: Vec<PathBuf> = folders.map(|folder| Path::new(".").join(folder)).collect();
-        // One question first, because there may be hundreds of packages in an ignored folder.
+        // A single call of git for all folders first, because an ignored folder may contain
+        // hundreds of packages.
         if folders.is_empty() || !self.repository.tracks(&folders)? {
             return Ok(());
         }

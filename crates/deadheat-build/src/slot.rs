@@ -23,10 +23,8 @@ use crate::error::{BuildError, Note};
 use crate::key::PathDependency;
 use crate::subprocess::Interruption;
 
-/// The pause between two attempts to lock.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The locked folder of a build.
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub(crate) folder: PathBuf,
@@ -79,7 +77,6 @@ impl Slot {
         self.lock.lock_shared()
     }
 
-    /// Removes the folder with its content, and the lock file.
     pub(crate) fn clear(self) -> io::Result<()> {
         remove_folder(&self.folder)?;
         let mut name = self.folder.into_os_string();
@@ -143,7 +140,6 @@ pub(crate) struct Index {
     folder: PathBuf,
     pub(crate) commit: String,
     pub(crate) executables: Vec<Executable>,
-    /// The bench targets of the executables, if cargo built them.
     pub(crate) benches: Vec<BenchTarget>,
     /// Files below the folder `target` that later builds may reuse.
     pub(crate) dependencies: Vec<PathBuf>,
@@ -190,7 +186,6 @@ impl Index {
         is_whole.then_some(index)
     }
 
-    /// Writes the index, which marks the build as finished.
     pub(crate) fn write(&self) -> io::Result<()> {
         let new = self.folder.join("index.new");
         let text = serde_json::to_vec_pretty(self)?;
@@ -216,7 +211,6 @@ impl Index {
         unless_gone(fs::remove_file(self.folder.join(FILE)))
     }
 
-    /// Marks the build as used now.
     pub(crate) fn touch(&self) -> io::Result<()> {
         let file = fs::File::options()
             .append(true)
@@ -224,7 +218,6 @@ impl Index {
         file.set_modified(SystemTime::now())
     }
 
-    /// Returns the time of the last use of the build in `folder`.
     pub(crate) fn used(folder: &Path) -> Option<SystemTime> {
         fs::metadata(folder.join(FILE)).ok()?.modified().ok()
     }
@@ -259,7 +252,8 @@ mod tests {
         drop(making);
         assert!(Slot::unused(home, "k").is_none());
         drop(using);
-        // Another test may be starting a process, which inherits the lock until it runs its program.
+        // Another test may be starting a process, which inherits the lock until it runs its
+        // program.
         let unused = (0..500).find_map(|_| {
             sleep(PAUSE);
             Slot::unused(home, "k")

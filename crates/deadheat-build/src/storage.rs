@@ -49,7 +49,6 @@ pub struct Stored {
     place: Place,
 }
 
-/// The location of a stored item, for locking and removal.
 #[derive(Debug)]
 enum Place {
     Build {
@@ -333,7 +332,6 @@ fn resolved_so_far(path: &Path) -> PathBuf {
     found.unwrap_or_else(|| path.to_owned())
 }
 
-/// The largest number of builds to keep in a folder.
 const MOST_BUILDS: usize = 16;
 /// The largest total size of the builds in a folder, in bytes.
 const MOST_BYTES: u64 = 2 << 30;
@@ -362,7 +360,7 @@ impl Home {
         let outside = outside.untracked()?.create(top)?;
         outside.note_the_working_tree(top)?;
         if matches!(recipe, Recipe::Command(_)) {
-            // The command may well run cargo.
+            // The command may run cargo.
             for path in CARGO_CONFIGURATION.map(PathBuf::from) {
                 let file = top.join(&path);
                 if file.exists() && tracked_files(&file)?.is_empty() {
@@ -376,7 +374,7 @@ impl Home {
 
     /// Returns the folder in which tools without a default output folder (CMake, Go, pip, npm)
     /// build the working tree: `.deadheat/builds` at its top, or a folder in the user's cache if
-    /// git tracks builds there.
+    /// git tracks files there.
     pub(crate) fn of_working_tree(top: &Path) -> Result<Self, BuildError> {
         let tracked = Self::inside(top).tracked()?;
         let home = match Self::outside(top) {
@@ -393,7 +391,7 @@ impl Home {
     fn tracked(&self) -> Result<Option<PathBuf>, BuildError> {
         let ours = self.folder.parent().filter(|ours| ours.ends_with(OURS));
         if let Some(ours) = ours {
-            // As git names it.
+            // The path as git prints it.
             let ours = &resolved_so_far(ours);
             let is_data = |path: &PathBuf| {
                 let mut data = DATA.iter();
@@ -405,8 +403,9 @@ impl Home {
             }
         }
         match refuse_tracked(&self.folder) {
-            // The user's cache may be in a working tree as well, even if git names it by another
-            // path: in that of the project, of a project around it, or of the home folder.
+            // The user's cache may be in a working tree as well, and git may know it by another
+            // path. It can be the working tree of the project, of a project around it, or of the
+            // home folder.
             Ok(()) => Ok(tracked_files(&self.folder)?.into_iter().next()),
             Err(TrackedError::Tracked(path)) => Ok(Some(path)),
             Err(error) => Err(error.into()),
@@ -421,21 +420,19 @@ impl Home {
         }
     }
 
-    /// Resolves symbolic links in the path, if the folder exists.
     pub(crate) fn resolved(self) -> Self {
         let folder = self.folder.canonicalize();
         folder.map_or(self, |folder| Self { folder })
     }
 
-    /// Returns the folder of builds in the working tree.
     pub(crate) fn inside(top: &Path) -> Self {
         Self {
             folder: top.join(".deadheat").join("builds"),
         }
     }
 
-    /// Returns the folder of builds in the user's cache; `None` if all folders for caches are in the
-    /// working tree itself.
+    /// Returns the folder of builds in the user's cache; `None` if all folders for caches are in
+    /// the working tree itself.
     pub(crate) fn outside(top: &Path) -> Option<Self> {
         let cache = caches().find(|cache| !is_inside(cache, top))?;
         let Digest(digest) = Digest::of(top.as_os_str().as_bytes());
@@ -453,9 +450,9 @@ impl Home {
         Some(Self { folder })
     }
 
-    /// Returns the folder of [`Home::of_libraries`] if it is outside of `top`, the working tree of the
-    /// race. Inside, build tools would apply configuration files of the project to the libraries. The
-    /// inner `Err` says why such a folder does not exist.
+    /// Returns the folder of [`Home::of_libraries`] if it is outside of `top`, the working tree of
+    /// the race. Inside, build tools would apply configuration files of the project to the
+    /// libraries. The inner `Err` says why such a folder does not exist.
     pub(crate) fn of_libraries_for(top: &Path) -> Result<Result<Self, String>, BuildError> {
         let home = Self::of_libraries().filter(|home| !is_inside(&home.folder, top));
         let Some(home) = home else {
@@ -513,7 +510,7 @@ impl Home {
             };
             let is_gone = is_folder(&folder) && read(&note).is_ok_and(is_gone);
             if is_gone {
-                // What cannot be removed stays.
+                // Builds that cannot be removed stay.
                 let home = Self { folder };
                 for key in home.keys() {
                     let _ = Slot::unused(&home.folder, &key).map(Slot::clear);
@@ -693,7 +690,7 @@ mod tests {
         let folder = top.path().join(".cache/deadheat/libraries");
         fs::create_dir_all(folder.join("0-0")).unwrap();
         fs::write(folder.join("0-0/provider.cmake"), "").unwrap();
-        // By the name that git knows, and by another one.
+        // Once by the path that git knows, and once through a symbolic link.
         let link = tempfile::tempdir().unwrap().keep().join("checkout");
         std::os::unix::fs::symlink(top.path(), &link).unwrap();
         let linked = link.join(".cache/deadheat/libraries");

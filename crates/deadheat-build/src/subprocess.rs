@@ -45,7 +45,6 @@ impl std::fmt::Debug for Interruption<'_> {
     }
 }
 
-/// The exit status of a child, and its output.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) status: ExitStatus,
@@ -80,8 +79,6 @@ impl Finished {
         }
     }
 
-    /// Returns the standard output of the git subcommand `command`, or an error that names
-    /// `revision`.
     pub(crate) fn output_of_git(
         self,
         revision: &str,
@@ -199,8 +196,8 @@ fn absolute_search_path(command: &Command) -> Option<OsString> {
     std::env::join_paths(std::env::split_paths(&path).map(|folder| here.join(folder))).ok()
 }
 
-/// The maximum number of bytes that are read of an output. A few kB of git objects can hold a file
-/// or a list of files without end.
+/// The maximum number of bytes of an output. A few kB of git objects can expand to an endless file
+/// or list of files.
 const MOST_BYTES: usize = 256 << 20;
 
 /// Reads at most one byte more than [`MOST_BYTES`]. The pipe then closes, which ends most programs.

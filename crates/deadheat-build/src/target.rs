@@ -79,7 +79,6 @@ fn ask(cargo: &OsStr, directory: &Path, metadata: &[OsString]) -> Result<PathBuf
         .map_err(|_| CargoError::NoTargetDirectory)
 }
 
-/// Environment variables that set the target folder.
 const TARGET_VARIABLES: [&str; 2] = ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR"];
 
 /// The inputs that determine the target folder that cargo reports.
@@ -162,7 +161,7 @@ impl Question {
         if self.candidates.iter().any(|one| one == target)
             && let Some(note) = own_note(target)
         {
-            // A link could have come with a commit.
+            // The file could be a symbolic link that came with a commit.
             let _ = fs::remove_file(&note);
             let made = fs::File::create_new(note);
             let _ = made.and_then(|mut file| file.write_all(self.answered(target).as_bytes()));
@@ -200,7 +199,6 @@ fn contents(file: &Path) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// A workspace in a temporary folder, for which answers are stored.
     struct Packages {
         scratch: tempfile::TempDir,
         variables: BTreeMap<OsString, OsString>,
@@ -238,7 +236,6 @@ mod tests {
             self.question()?.known()
         }
 
-        /// Stores the answer `target`, a folder where deadheat has built.
         fn answer(&self, target: &str) {
             fs::create_dir_all(self.path(target).join("deadheat")).unwrap();
             self.question().unwrap().keep(&self.path(target));

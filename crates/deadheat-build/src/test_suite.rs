@@ -14,7 +14,6 @@ const CONFIGURATION: [&str; 7] = [
     "pyproject.toml",
 ];
 
-/// The files and folders of a pytest suite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TestSuite {
     /// Folders and single files, relative to the top of the sources.
@@ -80,7 +79,6 @@ pub(crate) fn is_of_benchmarks(file: &Path) -> bool {
         })
 }
 
-/// Returns true if the name of a folder marks tests or benchmarks.
 fn is_of_tests(folder: &Path) -> bool {
     let Some(name) = folder.file_name().and_then(|name| name.to_str()) else {
         return false;
@@ -105,7 +103,6 @@ fn is_named(file: &Path, names: &[&str]) -> bool {
     name.is_some_and(|name| names.contains(&name))
 }
 
-/// Resolves `.` and `..` in a path without access to the file system.
 fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

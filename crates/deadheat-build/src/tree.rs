@@ -31,12 +31,10 @@ const ALL_FILES: [&str; 2] = ["-c", "core.sparseCheckout=false"];
 pub(crate) struct Tree<'a> {
     repository: &'a Repository<'a>,
     slot: Option<Slot>,
-    /// The folder of the worktree.
     pub(crate) path: PathBuf,
 }
 
 impl<'a> Tree<'a> {
-    /// Checks the commit out into the slot.
     pub(crate) fn check_out(
         repository: &'a Repository<'a>,
         commit: &Commit,
@@ -77,7 +75,6 @@ impl<'a> Tree<'a> {
         fs::rename(&aside, &self.path).map_err(BuildError::at(&self.path))
     }
 
-    /// Keeps the tree, and returns its slot.
     pub(crate) fn keep(mut self) -> Slot {
         let slot = self.slot.take();
         slot.expect("a tree has its slot until it is kept")
@@ -115,7 +112,6 @@ pub(crate) fn remove_worktree(repository: &Repository<'_>, slot: &Path) {
     }
 }
 
-/// Returns the paths in git's list of worktrees.
 pub(crate) fn worktrees(
     repository: &Repository<'_>,
     interruption: &Interruption<'_>,
@@ -136,12 +132,11 @@ pub(crate) struct Submodules<'a> {
     /// The path of a temporary index for git.
     pub(crate) scratch: &'a Path,
     pub(crate) notes: Vec<Note>,
-    /// The number of submodules so far.
     pub(crate) count: usize,
 }
 
-/// The largest number of submodules of a commit. Each takes several calls of git, of which some read
-/// the whole `.gitmodules`: 8,000 took more than two minutes.
+/// The largest number of submodules of a commit. Each takes several calls of git, of which some
+/// read the whole `.gitmodules`: 8,000 took more than two minutes.
 const MOST_SUBMODULES: usize = 1_000;
 
 /// A repository that may have submodules: the commit's own, or a submodule at any depth.
@@ -157,7 +152,6 @@ struct Level {
 }
 
 impl Submodules<'_> {
-    /// Fills the submodules below `tree`, in which the commit is checked out.
     pub(crate) fn fill(&mut self, tree: &Path) -> Result<(), BuildError> {
         let filled = self.level(&Level {
             git_dir: self.repository.common.clone(),

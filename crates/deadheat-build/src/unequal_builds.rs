@@ -36,9 +36,9 @@ const MOST_INCLUDED: usize = 8;
 
 /// Returns a note on the differences between two builds that are not in their code, if there are
 /// any. `sides` are the name and the folder of the sources of each side. `folders` are the user's
-/// package and all folders above it up to the top, relative to the top. `arguments` are the arguments
-/// of cargo for each side, which may set profiles. Packages in `ignored` are not compared.
-/// `has_one_lock` is true if `--lock-from` is given.
+/// package and all folders above it up to the top, relative to the top. `arguments` are the
+/// arguments of cargo for each side, which may set profiles. Packages in `ignored` are not
+/// compared. `has_one_lock` is true if `--lock-from` is given.
 pub(crate) fn unequal_builds(
     sides: [(&str, &Path); 2],
     folders: &[PathBuf],
@@ -68,7 +68,6 @@ pub(crate) fn unequal_builds(
 pub(crate) struct Settings {
     /// The settings of the profiles, such as `bench.lto`.
     profiles: BTreeMap<String, String>,
-    /// The texts of cargo's configuration files, by their paths.
     configuration: BTreeMap<PathBuf, String>,
     /// The versions of each package of a registry or of git.
     packages: BTreeMap<String, BTreeSet<String>>,
@@ -175,8 +174,9 @@ impl Settings {
     }
 
     /// Returns the values of cargo's `--config` that give a side with these settings the profile of
-    /// `head`. A setting that `head` lacks cannot be taken back unless its default is known, and the
-    /// profile that `head` inherits from may be missing here.
+    /// `head`. Settings that `head` lacks are left out unless their default is known, because
+    /// `--config` cannot unset them. `inherits` is left out, because that profile may be missing on
+    /// this side.
     pub(crate) fn changes_to(&self, head: &Self) -> Vec<String> {
         let changed = self.changed_profile(head).into_iter();
         let changed = changed.filter(|name| name != "bench.inherits");
@@ -187,7 +187,6 @@ impl Settings {
         settings.collect()
     }
 
-    /// Returns the packages whose versions differ between the sides, with both versions.
     fn changed_packages(&self, head: &Self, ignored: &[&str]) -> Vec<String> {
         let said = |versions: &BTreeSet<String>| {
             let versions: Vec<&str> = versions.iter().map(String::as_str).collect();

@@ -13,7 +13,6 @@ use crate::recipe::{Recipe, configuration_above, configuration_of_the_user, own_
 use crate::replacement::Replacement;
 use crate::repository::Repository;
 
-/// The recipe of a side, with all inputs of its build except the commit.
 #[derive(Clone)]
 pub(crate) struct Way<'a> {
     pub(crate) recipe: &'a Recipe,
@@ -21,12 +20,10 @@ pub(crate) struct Way<'a> {
     /// The output by which rustc, Go, Python or Node identifies itself; empty for CMake and
     /// commands.
     pub(crate) compiler: String,
-    /// deadheat's own implementation of the suite's benchmark library, if it is used.
     pub(crate) replacement: Option<Rc<Replacement>>,
 }
 
 impl<'a> Way<'a> {
-    /// Determines the inputs of both sides, the baseline first.
     pub(crate) fn of(
         repository: &Repository<'_>,
         recipes: [&'a Recipe; 2],
@@ -142,7 +139,6 @@ impl<'a> Way<'a> {
         Ok(())
     }
 
-    /// Returns the library that replaces criterion, if any.
     pub(crate) fn criterion(&self) -> Option<&OfferedLibrary> {
         match self.replacement.as_deref() {
             Some(Replacement::Criterion(library)) => Some(&library.offered),

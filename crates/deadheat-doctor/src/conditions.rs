@@ -81,7 +81,6 @@ fn read(stolen: Option<f64>) -> Measured {
     }
 }
 
-/// Summarises a finding in a few words.
 fn disturbance(finding: &Finding) -> Option<Disturbance> {
     let percent = |share: f64| format!("{:.0}%", 100.0 * share);
     let found = match &finding.facts {

@@ -12,7 +12,6 @@ use crate::procfs::Root;
 
 const CORES: &str = "sys/devices/system/cpu";
 
-/// The cores of a machine, as the kernel lists them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Topology {
     pub(crate) online: Vec<u32>,
@@ -64,7 +63,6 @@ fn partition(root: &Root) -> Vec<u32> {
     }
 }
 
-/// Returns the other hardware threads of the physical core that `core` belongs to.
 pub(crate) fn siblings(root: &Root, core: u32) -> Vec<u32> {
     let mut shared = shared(root, core).unwrap_or_default();
     shared.retain(|one| *one != core);
@@ -80,12 +78,10 @@ fn shared(root: &Root, core: u32) -> Option<Vec<u32>> {
     (!list.is_empty()).then_some(list)
 }
 
-/// Returns the cores of the fastest kind.
 pub(crate) fn fast(root: &Root, cores: &[u32]) -> Vec<u32> {
     fastest_cores(cores, |core| core_speed(root.folder(), core))
 }
 
-/// Returns which of these cores are slower than the others, and by how much.
 pub(crate) fn speeds(root: &Root, cores: &[u32]) -> Facts {
     let speed = |core: &u32| core_speed(root.folder(), *core) as f64;
     let fast = fast(root, cores);
@@ -101,7 +97,6 @@ pub(crate) fn speeds(root: &Root, cores: &[u32]) -> Facts {
     }
 }
 
-/// Returns the cores that a file lists; empty if the file does not exist.
 fn listed(root: &Root, file: &str) -> Vec<u32> {
     cpu_list(&root.text(file).unwrap_or_default())
 }

@@ -229,7 +229,6 @@ fn measure(
     }
 }
 
-/// Returns the facts that come from files alone, without a measurement.
 fn facts_of_files(root: &Root, core: Option<u32>, other_core: Option<u32>) -> [Facts; 7] {
     let turbo = turbo(root, core);
     [
@@ -293,7 +292,6 @@ impl Totals {
     }
 }
 
-/// Returns the growth of a counter, if it was read both times.
 fn grown(before: Option<u64>, after: Option<u64>) -> Option<u64> {
     let (before, after) = before.zip(after)?;
     Some(after.saturating_sub(before))

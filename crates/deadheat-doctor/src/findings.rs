@@ -3,7 +3,7 @@
 //! deadheat compares samples that are close in time, in random order, in many processes. Influences
 //! on both sides of a pair cancel: a slow machine, a drifting frequency, the temperature.
 //! Influences on one side only widen the interval, so that the answer takes longer. The limits
-//! below say from which size on that is worth fixing.
+//! below are the sizes from which on a problem is worth fixing.
 
 use deadheat_model::doctor::{
     Effect, EffectKind, Facts, Finding, Host, NotMeasured, SharingFlaw, State,
@@ -27,7 +27,6 @@ pub(crate) struct Measured {
     pub(crate) sibling: Result<f64, NotMeasured>,
     pub(crate) other: Result<f64, NotMeasured>,
     pub(crate) pages: Result<PageReads, NotMeasured>,
-    /// The result of two equal loops on one core.
     pub(crate) shared: Result<Shared, NotMeasured>,
     /// The number of pages that were swapped during the whole checkup.
     pub(crate) swapped_pages: Option<u64>,
@@ -343,7 +342,6 @@ fn at_least_minor(value: f64, limits: [f64; 2]) -> State {
     }
 }
 
-/// Returns the worst of the known grades.
 fn worst<const N: usize>(grades: [Option<State>; N]) -> State {
     let mut order = [State::Disturbs, State::Minor, State::Fine].into_iter();
     let found = order.find(|state| grades.contains(&Some(*state)));
@@ -356,7 +354,6 @@ mod tests {
 
     use super::*;
 
-    /// The measurements of a quiet machine.
     fn quiet() -> Measured {
         Measured {
             watched: Watched {

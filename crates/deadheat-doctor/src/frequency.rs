@@ -47,7 +47,6 @@ pub(crate) fn hottest(root: &Root) -> Option<Sensor> {
     of_all(of_the_processor(root)).or_else(|| of_all(zones(root)))
 }
 
-/// Returns the sensors of processor drivers.
 fn of_the_processor(root: &Root) -> Vec<Sensor> {
     const DRIVERS: [&str; 5] = [
         "coretemp",

@@ -5,7 +5,6 @@ use deadheat_model::doctor::{Host, Quota};
 
 use crate::procfs::{Root, of_cpuinfo, value_of};
 
-/// Detects whether this is hardware or a virtual machine.
 pub(crate) fn host(root: &Root) -> Host {
     let cpuinfo = root.text("proc/cpuinfo").unwrap_or_default();
     let maker = maker(root);
@@ -64,7 +63,6 @@ fn maker(root: &Root) -> Option<String> {
     known.map(|(_, name)| (*name).to_owned())
 }
 
-/// Returns the kind of container that holds this process, if any.
 pub(crate) fn container(root: &Root) -> Option<String> {
     if let Some(name) = root.line("run/systemd/container") {
         return Some(name);
@@ -134,14 +132,13 @@ fn name(letters: &[u8]) -> Option<String> {
 /// The folders of the control groups of this process, the innermost first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Groups {
-    /// The version of control groups, 1 or 2.
     pub(crate) version: u8,
     folders: Vec<String>,
 }
 
 impl Groups {
-    /// The groups of this process with the limits of a controller, `cpu` or `memory`: of version 1
-    /// if it has the controller, otherwise of version 2.
+    /// Returns the groups of this process with the limits of `controller`, which is `cpu` or
+    /// `memory`: groups of version 1 if they have the controller, otherwise groups of version 2.
     pub(crate) fn of(root: &Root, controller: &str) -> Option<Self> {
         let membership = root.text("proc/self/cgroup")?;
         let mounts = root.text("proc/self/mountinfo")?;
@@ -182,7 +179,7 @@ impl Groups {
         each.reduce(|one, other| one + other)
     }
 
-    /// Returns the smallest memory limit of all groups, in bytes.
+    /// Returns the smallest limit of all groups, in bytes.
     pub(crate) fn memory_limit(&self, root: &Root) -> Option<u64> {
         // Version 1 writes the largest multiple of the page size if there is no limit.
         const NO_LIMIT: u64 = 1 << 60;
@@ -195,7 +192,7 @@ impl Groups {
         limits.filter(|limit| *limit < NO_LIMIT).min()
     }
 
-    /// Returns the bytes of memory left below the smallest limit.
+    /// Returns the smallest difference of limit and usage of all groups, in bytes.
     pub(crate) fn memory_left(&self, root: &Root) -> Option<u64> {
         let [limit, usage] = match self.version {
             1 => ["memory.limit_in_bytes", "memory.usage_in_bytes"],

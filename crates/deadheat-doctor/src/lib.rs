@@ -1,6 +1,6 @@
-//! The checkup of `deadheat doctor`: how a machine disturbs measurements. It changes no setting: it
-//! reads what the kernel publishes, opens and closes a counter, and spins. The result is a
-//! `Checkup` of the model.
+//! The checkup of `deadheat doctor`: how a machine disturbs measurements. It changes no settings:
+//! it reads files of the kernel, opens and closes a performance counter, and runs busy loops. The
+//! result is a `Checkup` of the model.
 
 mod conditions;
 mod cores;

@@ -9,7 +9,6 @@ use deadheat_model::doctor::{Facts, NotMeasured};
 use crate::procfs::{Root, value_of};
 use crate::watch::quantile;
 
-/// Returns the kernel's setting of transparent huge pages.
 pub(crate) fn huge_pages(root: &Root) -> Facts {
     let folder = "sys/kernel/mm/transparent_hugepage";
     let set = |file: &str| chosen(&root.text(&format!("{folder}/{file}"))?);
@@ -26,7 +25,6 @@ fn chosen(text: &str) -> Option<String> {
     Some(word.to_owned())
 }
 
-/// Returns the size of swap, and how much of it is used.
 pub(crate) fn swap(root: &Root) -> Facts {
     let text = root.text("proc/meminfo").unwrap_or_default();
     let total = kibibytes(&text, "SwapTotal");

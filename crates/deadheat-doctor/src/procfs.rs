@@ -25,7 +25,6 @@ impl Root {
         Self { folder }
     }
 
-    /// Returns the folder that contains `proc` and `sys`.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
@@ -56,7 +55,6 @@ impl Root {
         (!line.is_empty()).then(|| line.to_owned())
     }
 
-    /// Returns the number in a file.
     pub(crate) fn number<T: FromStr>(&self, path: &str) -> Option<T> {
         self.line(path)?.parse().ok()
     }
@@ -65,7 +63,6 @@ impl Root {
         self.below(path).exists()
     }
 
-    /// Returns the sorted names in a folder.
     pub(crate) fn names(&self, path: &str) -> Vec<String> {
         let folder = fs::read_dir(self.below(path));
         let entries = folder.into_iter().flatten().flatten();
@@ -98,17 +95,14 @@ pub(crate) struct CoreTimes {
     pub(crate) stolen: u64,
 }
 
-/// The content of `/proc/stat`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Stat {
     pub(crate) all: CoreTimes,
     pub(crate) cores: BTreeMap<u32, CoreTimes>,
-    /// The number of runnable tasks.
     pub(crate) running: Option<u32>,
 }
 
 impl CoreTimes {
-    /// Returns the times since an earlier reading.
     pub(crate) fn since(self, earlier: Self) -> Self {
         Self {
             total: self.total.saturating_sub(earlier.total),
@@ -117,12 +111,10 @@ impl CoreTimes {
         }
     }
 
-    /// Returns the share of the time that the hypervisor gave to other machines.
     pub(crate) fn stolen_share(self) -> Option<f64> {
         (self.total > 0).then(|| self.stolen as f64 / self.total as f64)
     }
 
-    /// Returns the share of the time in which a task ran.
     pub(crate) fn busy_share(self) -> Option<f64> {
         (self.total > 0).then(|| self.busy as f64 / self.total as f64)
     }
@@ -201,7 +193,6 @@ pub(crate) fn nice_and_policy(stat: &str) -> Option<(i32, u32)> {
     Some((field(19)?.parse().ok()?, field(41)?.parse().ok()?))
 }
 
-/// The source of an interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Timer,
@@ -220,7 +211,6 @@ pub(crate) struct Line {
     counts: Vec<u64>,
 }
 
-/// The content of `/proc/interrupts`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Interrupts {
     /// The cores with a column, which are the cores that are online.
@@ -337,7 +327,6 @@ pub(crate) mod fake {
 
     use super::Root;
 
-    /// A machine with these files only.
     pub(crate) fn machine(files: &[(&str, &str)]) -> (TempDir, Root) {
         let folder = tempfile::tempdir().unwrap();
         for (path, text) in files {

@@ -28,7 +28,6 @@ pub(crate) fn sharing_facts(root: &Root, core: Option<u32>, shared: Option<&Shar
     }
 }
 
-/// Returns the scheduler of ordinary tasks.
 fn scheduler(root: &Root) -> Option<Scheduler> {
     if root.line("sys/kernel/sched_ext/state").as_deref() == Some("enabled") {
         return Some(Scheduler::SchedExt);
@@ -44,7 +43,6 @@ fn scheduler(root: &Root) -> Option<Scheduler> {
     })
 }
 
-/// The policy with this number in `sched.h`.
 fn policy_of(number: u32) -> Option<Policy> {
     Some(match number {
         0 => Policy::Other,

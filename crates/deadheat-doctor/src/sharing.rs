@@ -120,7 +120,6 @@ fn race(work: &Work, core: u32, seconds: f64) -> Option<Vec<Pair>> {
 struct Turnstile {
     barrier: Barrier,
     is_over: AtomicBool,
-    /// The CPU clock of each thread.
     clocks: [AtomicI32; 2],
 }
 

@@ -12,7 +12,6 @@ use deadheat_model::doctor::{BusyLine, CoreWatch};
 
 use crate::procfs::{InterruptCounts, Interrupts, Root, Stat, interrupts, stat, waited_ns};
 
-/// The result of watching a core, with its interrupts.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Watched {
     pub(crate) watch: CoreWatch,
@@ -32,7 +31,6 @@ impl Watched {
     }
 }
 
-/// Kernel counters since boot.
 struct Counted {
     stat: Option<Stat>,
     interrupts: Option<Interrupts>,
@@ -49,7 +47,8 @@ impl Counted {
     }
 }
 
-/// Watches the core to which the calling thread is pinned, or wherever the scheduler moves it.
+/// Watches the core to which the calling thread is pinned, or any core to which the scheduler moves
+/// the thread.
 pub(crate) fn watch(
     clock: &SampleClock,
     root: &Root,
@@ -160,10 +159,9 @@ pub(crate) fn spin(clock: &SampleClock, seconds: f64) -> Gaps {
 /// longer than a clock reading.
 const PIECE_NS: f64 = 40_000.0;
 
-/// The largest number of times of pieces of work to store, even if the clock is wrong.
+/// The largest number of stored times, in case the clock is wrong.
 const MOST_PIECES: usize = 200_000;
 
-/// The smallest number of timed pieces of work for a result.
 const FEWEST_PIECES: usize = 20;
 
 /// A fixed piece of work that takes about 40 µs on this machine.

@@ -8,7 +8,6 @@ use crate::profile::{Place, Profile, without_depth};
 /// A branch with less than this share of its side's total is left out of a call tree, because it is
 /// too thin to be drawn.
 const THINNEST: f64 = 1.0 / 4_000.0;
-/// The largest depth of a call tree.
 const DEEPEST: usize = 200;
 
 /// Pairs the functions of both sides by name. Sorts them by the absolute difference of their own
@@ -159,7 +158,6 @@ impl<'a> Graph<'a> {
             .collect()
     }
 
-    /// Returns the function's own cost plus the cost of its calls.
     fn inclusive(&self, function: &str) -> u64 {
         let callees = self.callees(function).iter();
         callees.fold(self.own(function), |sum, (_, cost)| {

@@ -32,7 +32,6 @@ const PROFILERS: [(Profiler, &str, &str); 3] = [
     ),
 ];
 
-/// The choice of a profiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Profiler {
     /// perf if it can count instructions, otherwise callgrind.

@@ -13,7 +13,6 @@ use crate::explanation::{FunctionChange, StackChange};
 use crate::profile::ProfileUnit;
 use crate::words::grouped;
 
-/// The CSS for a flame graph.
 pub(crate) const FLAME: &str = "
 .flame { margin: 1.2rem 0 0; }
 .flame svg { width: 100%; height: auto; display: block; overflow: visible; }
@@ -32,7 +31,6 @@ const THINNEST: f64 = 0.3;
 const CHARACTER: f64 = 7.3;
 const FEWEST: usize = 3;
 
-/// A function in a tree of calls.
 #[derive(Default)]
 struct Node<'a> {
     /// The counts of the candidate, including calls.
@@ -41,7 +39,6 @@ struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    /// Builds the tree of these paths below a root without a name.
     fn of(stacks: &'a [StackChange]) -> Self {
         let mut root = Self::default();
         for stack in stacks {

@@ -8,7 +8,6 @@ use crate::explanation::{ExplainedPair, Explanation, FunctionChange, StackChange
 use crate::profile::ProfileUnit;
 use crate::words::relative;
 
-/// The name and major version of the JSON schema.
 const SCHEMA: &str = "deadheat.explanation/1";
 
 /// Returns the explanation as JSON, indented by two spaces, with a line break at its end.

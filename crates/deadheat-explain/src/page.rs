@@ -23,10 +23,8 @@ const OF_THE_FUNCTION: u64 = 20;
 const OF_ALL: u64 = 200;
 /// The largest number of rows for code inlined into one function.
 const MOST_INLINED: usize = 3;
-/// The largest number of functions in a table of the page.
 const MOST_FUNCTIONS: usize = 200;
 
-/// The explanation of the graphs for readers of the page.
 const HOW_TO_READ: &str = "The width of a function in a graph is its count with all that it calls. Code that was \
      inlined into a function is drawn on top of it, under the name of its file, or of its function in \
      samples of perf. Functions that only the baseline executes have no width, and appear only in \
@@ -188,7 +186,6 @@ fn write_page(out: &mut String, explanation: &Explanation) -> fmt::Result {
     out.write_str("</main>\n</body>\n</html>\n")
 }
 
-/// Writes the flame graph of a pair, unless all functions are the same on both sides.
 fn flame(out: &mut String, pair: &ExplainedPair, unit: ProfileUnit) -> fmt::Result {
     let same = pair.functions.iter().all(|one| !unit.differ(one.own));
     let Some(drawing) = flame_graph(&pair.stacks, &pair.functions, unit).filter(|_| !same) else {

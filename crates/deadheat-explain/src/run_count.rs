@@ -27,7 +27,7 @@ use crate::run_worker::ProfiledWorker;
 use crate::wire_callgrind::read_callgrind;
 use crate::wire_perf::read_perf_script;
 
-/// The number of instructions that a sample should have. With so long a sample, the loop around the
+/// The number of instructions that a sample should have. In a sample this long, the loop around the
 /// calls and the clock readings hardly count.
 const ENOUGH: u64 = 1_000_000;
 
@@ -385,7 +385,6 @@ impl Sampling<'_> {
     }
 }
 
-/// The seed of the input on both sides.
 const SEED: u64 = 1;
 /// The largest number of calls in a sample, because a worker may have to prepare a separate input
 /// for each call in advance.
@@ -414,7 +413,6 @@ fn own_iterations(benchmark: &str) -> Option<u64> {
     parts.find_map(|part| part.strip_prefix("iterations:")?.parse().ok())
 }
 
-/// Profiles both sides, the baseline first.
 fn both<T>(
     [old, new]: [T; 2],
     mut count: impl FnMut(T) -> Result<Profile, NotCounted>,

@@ -20,7 +20,6 @@ impl fmt::Display for Under {
     }
 }
 
-/// A reason why a program cannot be profiled.
 #[derive(Debug)]
 pub(crate) enum ProfileError {
     /// Valgrind cannot be used.

@@ -23,7 +23,6 @@ use crate::explanation::WallChange;
 pub(crate) struct Pairs {
     /// The benchmarks, each with its baseline first.
     pub(crate) benchmarks: Vec<Benchmark>,
-    /// Benchmarks that are not explained, with the reasons.
     pub(crate) left_out: Vec<LeftOut>,
     /// The changes of wall time that a recorded race measured.
     walls: Vec<Wall>,
@@ -31,7 +30,6 @@ pub(crate) struct Pairs {
     pub(crate) run: Option<String>,
 }
 
-/// The change of wall time in one comparison of a recorded race.
 #[derive(Debug)]
 struct Wall {
     benchmark: String,
@@ -207,7 +205,6 @@ impl Pairs {
         })
     }
 
-    /// Returns the change of time of a candidate, if a recorded race measured it.
     pub(crate) fn wall(&self, benchmark: &Benchmark, candidate: &str) -> Option<WallChange> {
         let mut walls = self.walls.iter();
         let found = walls.find(|wall| {

@@ -38,7 +38,6 @@ const CALL_GRAPH: &str = "dwarf,8192";
 /// An environment variable that makes perf ignore the user's configuration.
 const UNCONFIGURED: (&str, Option<&str>) = ("PERF_CONFIG", Some("/dev/null"));
 
-/// perf, with its version and abilities on this machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Perf {
     program: PathBuf,
@@ -79,7 +78,6 @@ impl Perf {
         Counters::open().is_ok()
     }
 
-    /// Returns the name and version, such as `perf-6.1.187`.
     pub(crate) fn version(&self) -> &str {
         &self.version
     }
@@ -127,8 +125,7 @@ impl Perf {
         let counts = folder.numbered("count.", MOST_BYTES);
         let counts = counts.map_err(ProfileError::Folder)?;
         let lines = counts.iter().flat_map(|count| count.text.lines());
-        // perf prints a clock in milliseconds. Processors with two kinds of cores have a line for
-        // each.
+        // perf prints clocks in milliseconds, and one line for each kind of core.
         let scale = if self.by_instructions { 1.0 } else { 1e6 };
         let field = |line: &str| line.split(',').next()?.parse::<f64>().ok();
         let found: f64 = lines.filter_map(field).sum();

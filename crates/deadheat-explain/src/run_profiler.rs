@@ -7,7 +7,6 @@ use crate::profile::ProfileUnit;
 use crate::run_error::{ProfileError, Under};
 use crate::run_perf::Perf;
 
-/// A profiler that was found on this machine.
 pub(crate) enum FoundProfiler {
     Callgrind(Valgrind),
     Perf(Perf),
@@ -27,7 +26,6 @@ impl FoundProfiler {
         }
     }
 
-    /// Returns the name and version of the profiler.
     pub(crate) fn version(&self) -> &str {
         match self {
             Self::Callgrind(valgrind) => valgrind.version(),

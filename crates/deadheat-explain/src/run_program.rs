@@ -12,7 +12,6 @@ use deadheat::parts::model::{CommandLine, ExitPolicy, HarnessCalls, Input};
 
 use crate::run_error::{ProfileError, Under};
 
-/// A program to run once under a profiler.
 pub(crate) struct Program {
     name: String,
     tool: Tool,
@@ -53,7 +52,6 @@ impl Program {
         }))
     }
 
-    /// Returns the program that runs one benchmark in one launch.
     pub(crate) fn of_launch(
         calls: &HarnessCalls,
         length: LaunchLength,
@@ -73,7 +71,6 @@ impl Program {
         }
     }
 
-    /// Runs the program under `profiler`, whose `arguments` precede the program.
     pub(crate) fn run_under(
         self,
         profiler: &Path,
@@ -123,7 +120,6 @@ fn ensure_folder(directory: Option<&Path>) -> Result<(), ProfileError> {
     }
 }
 
-/// The captured output and exit status of a program that ran under a profiler.
 pub(crate) struct Ended {
     pub(crate) name: String,
     pub(crate) captured: Captured,
@@ -155,7 +151,6 @@ impl Ended {
     }
 }
 
-/// Runs a hook without a profiler, in `directory` or else in the current folder.
 pub(crate) fn run_hook(
     words: &[String],
     directory: Option<&Path>,

@@ -119,7 +119,6 @@ impl<'a> ProfiledWorker<'a> {
         perf.printed(&self.at.folder, self.interrupts).map(Some)
     }
 
-    /// Ends the worker and waits for its exit.
     pub(crate) fn leave(self) {
         self.worker.leave();
     }

@@ -77,7 +77,8 @@ struct Reader {
     /// The index of instructions among the costs of a line.
     event: Option<usize>,
     object: String,
-    /// The file of the program itself, which may differ between both sides.
+    /// The file name of the program itself. It may differ between the sides, so names of functions
+    /// contain `program` instead.
     program: String,
     /// The file that contains the current function (`fl=`).
     home: String,
@@ -311,7 +312,6 @@ pub(crate) fn function(name: &str, object: &str) -> String {
     format!("{plain}{depth}")
 }
 
-/// Returns the last part of a path.
 pub(crate) fn base(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }

@@ -172,7 +172,6 @@ pub(crate) fn beyond_the_table(
     (!parts.is_empty()).then(|| format!("{}.", parts.join("; ")))
 }
 
-/// Formats a count with its digits in groups of three.
 pub(crate) fn grouped(count: u128) -> String {
     let digits = count.to_string();
     let mut text = String::new();

@@ -39,7 +39,7 @@ fn samples_count_for_inlined_functions_and_for_every_caller() {
 fn what_is_cut_within_a_sample_is_refused_and_its_line_named() {
     for end in 1..SAMPLES.len() {
         let text = &SAMPLES[..end];
-        // Between two samples nothing is missing that could be known.
+        // A text that ends between two samples is valid.
         if text.ends_with("\n\n") {
             assert!(read_perf_script("samples.txt", text).is_ok(), "{end}");
             continue;

@@ -89,7 +89,7 @@ fn explanation(pairs: Vec<ExplainedPair>) -> Explanation {
     }
 }
 
-/// One of each finding, and sides that execute nothing.
+/// A pair with each finding, and a pair whose sides execute nothing.
 fn all() -> Explanation {
     let of = |finding, totals, wall| ExplainedPair {
         finding,
@@ -152,7 +152,7 @@ fn every_finding_is_one_sentence() {
     insta::assert_snapshot!("explanation_sentences", sentences.join("\n"));
 }
 
-/// The same, sampled by perf, with counts that samples have.
+/// The pairs of [`all`], sampled by perf, with counts as small as those of samples.
 fn sampled(unit: ProfileUnit) -> Explanation {
     let mut all = all();
     all.unit = unit;
@@ -253,7 +253,7 @@ fn names_from_outside_are_text_everywhere() {
     assert!(!markdown.contains("<b>"), "{markdown}");
 }
 
-/// The published schema, and no field beyond it: what is written is described.
+/// The published schema, which rejects all fields that it does not describe.
 fn strict() -> Value {
     fn close(value: &mut Value) {
         match value {

@@ -1,4 +1,4 @@
-//! Makes a repository with an index of very many runs, to see how long it takes to ask it.
+//! Creates a repository with an index of many runs, to time its queries.
 //!
 //! ```text
 //! cargo run --release -p deadheat-history --example many_runs -- FOLDER 100000
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("a folder, and the number of runs".into());
     };
     let (folder, runs) = (PathBuf::from(folder), runs.parse::<usize>()?);
-    // Links of 1, 2, 4 … commits are three a commit.
+    // Links of 1, 2, 4 … commits amount to three per commit.
     let ids = commits(&folder, runs / 3 + 2)?;
     let mut index = HistoryIndex::create(folder.join(INDEX_FILE), || false)?;
     let mut random = Stream(1);
@@ -65,7 +65,7 @@ fn time(place: usize) -> u64 {
     1_500_000_000 + 3_600 * place as u64
 }
 
-/// A repository of so many commits that change nothing; their names, oldest first.
+/// Creates a repository with this many empty commits, and returns their ids, the oldest first.
 fn commits(folder: &PathBuf, count: usize) -> Result<Vec<String>, Box<dyn Error>> {
     std::fs::create_dir_all(folder)?;
     let git = |args: &[&str]| {

@@ -26,11 +26,10 @@ const HEAD: &str = "# Known and accepted steps, for `deadheat history check`.
 /// A step in the time of benchmarks that the user has accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
-    /// The leading digits of the id of the commit that made the step, as the user gave them.
+    /// The full id of the commit that made the step, in lower case.
     pub commit: String,
     /// The benchmark for which the step is accepted; `None` for all benchmarks.
     pub benchmark: Option<String>,
-    /// The user's reason for accepting the step.
     pub why: String,
 }
 
@@ -48,10 +47,11 @@ const MOST_BYTES: usize = 1 << 20;
 ///
 /// # Errors
 ///
-/// Fails if the file cannot be read, belongs to another user, or with the number of an invalid line.
+/// Fails if the file cannot be read, belongs to another user, or has an invalid line, whose number
+/// the error gives.
 pub fn read_accepted(index: &Path) -> Result<Vec<Accepted>, FormatError> {
     let path = beside(index);
-    // The folder around `.deadheat`, or that of another index.
+    // The folder around `.deadheat`, or around the folder of another index.
     let around = path.ancestors().nth(2).unwrap_or(Path::new(""));
     if belongs_to_another(&path, around) {
         let problem = io::Error::other("it belongs to another user, who could accept any step");
@@ -109,7 +109,6 @@ fn text_of(accepted: &[Accepted]) -> String {
     text
 }
 
-/// Returns a text as a TOML string in quotes.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for character in text.chars() {
@@ -182,7 +181,8 @@ fn entry_of(
         };
         *field = Some(text.to_string());
     }
-    // A list of all 65,536 beginnings of four digits would accept every commit.
+    // Only full ids are valid: a list of all 65,536 prefixes of four digits would accept every
+    // commit.
     let commit = commit.map(|commit| commit.to_ascii_lowercase());
     let commit = commit.filter(|commit| is_object_id(commit));
     let (Some(commit), Some(why)) = (commit, why) else {

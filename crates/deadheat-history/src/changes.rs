@@ -10,8 +10,8 @@
 //! The test of a step makes no assumption about other commits: a step two commits later, or creep
 //! all along, has no effect on it. So creep is not reported as steps. A step that is too small to
 //! be found at its commit may be found as creep of a window that contains it. Each pair of
-//! neighbours counts as a test even if no race joined the two directly, because other races still
-//! inform about it.
+//! neighbours counts as a test even if no race joined the two directly, because the other races
+//! provide an estimate.
 //!
 //! # Plateaus
 //!
@@ -202,7 +202,6 @@ struct Division<'a> {
     /// The index of the contracted node for each node.
     contracted: Vec<usize>,
     levels: Levels,
-    /// The residual of each edge, given the levels of the plateaus.
     residuals: Vec<f64>,
 }
 
@@ -264,9 +263,9 @@ impl<'a> Division<'a> {
     /// Returns the place where an additional boundary would have the largest absolute deviate, and
     /// that deviate.
     ///
-    /// For each place, this is the score test of a jump there. One sweep tests all places: at first,
-    /// all nodes of the series count as after the place. Each step moves one node to before the
-    /// place, so that only the terms of the edges of this node change in the sums.
+    /// For each place, this is the score test of a jump there. One sweep tests all places: at
+    /// first, all nodes of the series count as after the place. Each step moves one node to before
+    /// the place, so that only the terms of the edges of this node change in the sums.
     fn strongest(&self) -> Option<(usize, f64)> {
         let mut at = vec![Vec::new(); self.nodes];
         for (number, edge) in self.edges.iter().enumerate() {

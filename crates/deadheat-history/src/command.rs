@@ -91,7 +91,6 @@ pub struct IndexArgs {
     pub index: Option<PathBuf>,
 }
 
-/// Shown at the end of `deadheat history add --help`.
 const ADD_EXAMPLES: &str = "\
 Examples:
   deadheat history add .deadheat/runs
@@ -116,7 +115,6 @@ pub(crate) struct AddArgs {
     pub(crate) index: IndexArgs,
 }
 
-/// Shown at the end of `deadheat history push --help`.
 const PUSH_EXAMPLES: &str = "\
 Examples:
   deadheat history push --branch runs .deadheat/runs
@@ -134,7 +132,6 @@ pub(crate) struct PushArgs {
     pub(crate) branch: String,
 }
 
-/// Shown at the end of `deadheat history accept --help`.
 const ACCEPT_EXAMPLES: &str = "Examples:
   deadheat history accept HEAD~3 'validates its input'
   deadheat history accept 1a2b3c4d 'trades time for memory' --benchmark parse
@@ -171,7 +168,6 @@ pub(crate) struct AcceptArgs {
     pub(crate) index: IndexArgs,
 }
 
-/// Shown at the end of `deadheat history show --help`.
 const SHOW_EXAMPLES: &str = "\
 Examples:
   deadheat history show
@@ -179,13 +175,11 @@ Examples:
   deadheat history show --range v1.0..main --json
   deadheat history show --since 90d";
 
-/// Shown at the end of `deadheat history check --help`.
 const CHECK_EXAMPLES: &str = "\
 Examples:
   deadheat history check
   deadheat history check --range v1.0..HEAD --fail-on step,creep --both";
 
-/// Shown at the end of `deadheat history page --help`.
 const PAGE_EXAMPLES: &str = "\
 Examples:
   deadheat history page --html history.html
@@ -303,7 +297,6 @@ fn since(text: &str) -> Result<Since, String> {
     })
 }
 
-/// Shown at the end of `deadheat history extend --help`.
 #[cfg(target_os = "linux")]
 const EXTEND_EXAMPLES: &str = "\
 Examples:

@@ -27,7 +27,6 @@ const STEPS: i32 = 50_000;
 /// The limit for a value, and for the list of commits in a query, in bytes.
 const LONGEST: i32 = 64 << 20;
 
-/// The SQL schema of an index of the current version.
 pub(crate) const SCHEMA: &str = "
 CREATE TABLE commits (
     number INTEGER PRIMARY KEY,

@@ -16,7 +16,6 @@ use sha2::{Digest, Sha256};
 /// identifies the run. If the run is continued, lines are appended.
 #[derive(Debug)]
 pub struct StoredRun {
-    /// The path of the file.
     pub path: PathBuf,
     /// The SHA-256 of the first line of the run file.
     pub identity: String,
@@ -62,7 +61,8 @@ impl StoredRun {
         complete_lines(&self.bytes)
     }
 
-    /// Returns true if the file begins with lines of this length and hash, to which it may add more.
+    /// Returns true if the file begins with complete lines of this length and hash; more may
+    /// follow.
     pub fn continues(&self, length: u64, content: &str) -> bool {
         let begin = self
             .bytes
@@ -74,21 +74,18 @@ impl StoredRun {
     ///
     /// # Errors
     ///
-    /// Fails if the bytes are not a run file, or with the number of an invalid line.
+    /// Fails if the bytes are not a run file. If a line is invalid, the error gives its number.
     pub fn run(&self) -> Result<Run, FormatError> {
         read_run_from(&*self.bytes, &self.path)
     }
 
-    /// Returns all bytes, unpacked.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-/// The extensions of run files, compressed or not.
 const ENDINGS: [&str; 3] = [".jsonl", ".jsonl.gz", ".jsonl.zst"];
 
-/// Returns true if a name has the extension of a run file.
 pub fn is_run_name(name: &str) -> bool {
     ENDINGS.iter().any(|ending| name.ends_with(ending))
 }

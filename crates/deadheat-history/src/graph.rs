@@ -98,7 +98,6 @@ pub(crate) struct Link {
     pub host: usize,
 }
 
-/// The weight of an edge.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Weight {
     /// The variance that the edge is weighted by: the inverse of the weight.
@@ -128,7 +127,6 @@ pub(crate) fn weights(edges: &[Edge]) -> Vec<Weight> {
     edges.iter().map(weight).collect()
 }
 
-/// Returns an error for the first edge that cannot be used.
 pub(crate) fn check(nodes: usize, edges: &[Edge]) -> Result<(), GraphError> {
     for (number, edge) in edges.iter().enumerate() {
         if let Some(node) = [edge.from, edge.to].into_iter().find(|node| *node >= nodes) {

@@ -37,7 +37,7 @@ pub struct HistoryLinks {
     /// The relative path from the page to the folder in which the relative paths of run files
     /// start.
     pub base: String,
-    /// The relative path from the page to the page of a race, by the path of its run file.
+    /// The relative paths from the page to the pages of races, by the paths of the run files.
     pub pages: BTreeMap<String, String>,
 }
 
@@ -99,7 +99,6 @@ fn write(out: &mut dyn Write, history: &History, links: &HistoryLinks) -> fmt::R
     )
 }
 
-/// Writes the machines with their colours, if there are several.
 fn machines(out: &mut dyn Write, history: &History) -> fmt::Result {
     if history.machines.len() < 2 {
         return Ok(());
@@ -113,7 +112,6 @@ fn machines(out: &mut dyn Write, history: &History) -> fmt::Result {
     out.write_str("</p>")
 }
 
-/// Writes a table with one row per benchmark.
 fn overview(out: &mut dyn Write, history: &History) -> fmt::Result {
     out.write_str("<h2>Benchmarks</h2>")?;
     let heads = [
@@ -173,7 +171,6 @@ impl Series<'_> {
         out.write_str("</section>\n")
     }
 
-    /// Writes the curve of levels.
     fn chart(&self, out: &mut dyn Write) -> fmt::Result {
         let commits = &self.timeline.commits;
         let axis = self.axis();
@@ -488,8 +485,8 @@ fn mark(out: &mut dyn Write, at: f64, step: &TimelineChange, is_named: bool) -> 
     )
 }
 
-/// Encodes a path for a URL. A URL that begins with two slashes would name another host, so the path
-/// begins with one.
+/// Encodes a path for a URL. A URL that begins with two slashes would name another host, so the
+/// path begins with one.
 fn encoded(path: &str) -> String {
     let rest = path.trim_start_matches('/');
     let mut url = if rest.len() < path.len() { "/" } else { "" }.to_owned();

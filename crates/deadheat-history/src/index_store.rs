@@ -188,7 +188,6 @@ impl HistoryIndex {
     }
 }
 
-/// Finds or inserts rows of the index within a transaction.
 struct Rows<'t> {
     transaction: &'t Transaction<'t>,
 }
@@ -289,7 +288,6 @@ impl Rows<'_> {
     }
 }
 
-/// Converts seconds to SQLite's integer type.
 fn signed(seconds: u64) -> i64 {
     i64::try_from(seconds).unwrap_or(i64::MAX)
 }

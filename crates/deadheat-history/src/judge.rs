@@ -100,7 +100,6 @@ fn is_named(series: &HistorySeries, names: &[String]) -> bool {
     selection.names(&series.name())
 }
 
-/// The machines, numbered in the order in which they first occur.
 #[derive(Default)]
 struct Machines {
     all: Vec<HistoryMachine>,
@@ -116,7 +115,6 @@ impl Machines {
     }
 }
 
-/// The graph of the races of one workload.
 struct Raced<'a> {
     series: &'a IndexedSeries,
     /// The raced commits of the window. Their positions are the numbers of the first nodes.
@@ -261,7 +259,6 @@ impl<'a> Raced<'a> {
         if let Some(place) = self.commits.iter().position(begins) {
             return Some(place);
         }
-        // The commit itself was not raced, so the next raced commit on the line takes its place.
         let position = window.line.iter().position(|id| id.starts_with(start))?;
         let is_later = |one: &&WindowCommit| one.position.is_some_and(|at| at < position);
         let is_before = |one: &&WindowCommit| one.position.is_some_and(|at| at > position);

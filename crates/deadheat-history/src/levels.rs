@@ -26,9 +26,9 @@
 //!   twice as often with races of six replicates, and tests of a hundred commits use such levels.
 //!   With it, none of the levels from 5 to .03% is exceeded for true errors that differ by 25 or by
 //!   80% from race to race, and errors are 2 to 3% too large for races of 6 to 40 replicates.
-//! - The degrees of freedom are Satterthwaite's with the variance shares by s̃². By s², an edge
-//!   with a small s by chance would have the smallest share, and the degrees of all others would
-//!   count.
+//! - The degrees of freedom are Satterthwaite's with the variance shares by s̃². With shares by s²,
+//!   an edge whose s is too small by chance would have the smallest share, and the degrees of
+//!   freedom would be mostly those of the other edges.
 //!
 //! With known errors (infinite ν) this reduces to the textbook's w = 1/s² and (BᵀWB)⁻¹, and another
 //! race never makes a result less precise. With few replicates it may: a weighted mean of two can
@@ -114,7 +114,7 @@ impl Levels {
         Self::solve_weighted(nodes, edges, &weights(edges), reference)
     }
 
-    /// Solves for the levels with given weights, for edges that were checked.
+    /// Solves for the levels with the given weights. The edges must be valid.
     pub(crate) fn solve_weighted(
         nodes: usize,
         edges: &[Edge],
@@ -236,7 +236,6 @@ impl Levels {
         self.factor.solve(right)
     }
 
-    /// Returns the links of the edges, in the order of the edges.
     pub(crate) fn links_of_edges(&self) -> &[Link] {
         &self.links[..self.edges]
     }
@@ -250,7 +249,6 @@ impl Levels {
     }
 }
 
-/// A factorised Laplacian.
 #[derive(Debug, Clone)]
 struct Factor {
     cholesky: CscCholesky<f64>,
@@ -406,8 +404,8 @@ mod tests {
         let difference = levels.difference(0, 2).unwrap();
         close(difference.effect, -0.02);
         close(difference.se, 0.005);
-        // The weights depend on the host's mean, so the degrees are between those of the smaller
-        // and of both.
+        // The weights depend on the host's mean, so the degrees of freedom are between the smaller
+        // number and the sum of both.
         assert!(difference.df > 5.0 && difference.df < 15.0);
         close(levels.se(2), 0.005);
         assert_eq!((levels.degrees(), levels.components()), (0, 1));

@@ -7,8 +7,8 @@ use crate::graph::Edge;
 use crate::levels::Levels;
 use crate::plan::plan_links;
 
-/// One remaining link in this many is raced before the links are ranked again, because one race
-/// changes the ranking only a little.
+/// Before the links are ranked again, the first 1/`AT_ONCE` of the remaining links are raced,
+/// because one race changes the ranking only a little.
 const AT_ONCE: usize = 64;
 
 /// The links of a range that are not raced yet.
@@ -68,7 +68,6 @@ impl Links {
         needed
     }
 
-    /// Returns the number of remaining links.
     pub fn left(&self) -> usize {
         let all = self.all().into_iter();
         all.filter(|link| !self.done.contains(link)).count()
@@ -82,7 +81,6 @@ impl Links {
         }
     }
 
-    /// Removes a link from the remaining ones.
     pub fn give_up(&mut self, link: (usize, usize)) {
         self.done.insert(link);
         self.queue.retain(|other| *other != link);

@@ -1,9 +1,9 @@
 //! Tests whether the loops of the graph close, and finds hosts whose standard errors are too small.
 //!
 //! Around a loop of races the true effects add up to 0, and the measured ones to their total
-//! measurement error. If that total is larger than the standard errors allow, one of these is too
-//! small. This checks the measurement without a known truth. Each edge is compared with the
-//! estimate from all other edges for the same two commits:
+//! measurement error. If that total is larger than the standard errors allow, at least one standard
+//! error is too small. This checks the measurement without a known truth. Each edge is compared
+//! with the estimate from all other edges for the same two commits:
 //!
 //! t = (d − d̂₋)/√(s² + V₋), where the residual r of the edge is (1 − h)(d − d̂₋), and h is its
 //! leverage.
@@ -26,7 +26,7 @@ use deadheat_stats::dist::{chi_squared_upper_tail, normal_deviate};
 use crate::graph::{Edge, GraphError};
 use crate::levels::Levels;
 
-/// The limit of 1 − h for bridges: edges whose ends are not connected by another path.
+/// Edges with 1 − h below this are bridges: no other path connects their ends.
 const BRIDGE: f64 = 1e-9;
 
 /// The largest number of rounds in which the standard errors of hosts are widened; one bad host
@@ -154,8 +154,8 @@ pub struct Settled {
 /// loops close worst and solves again, until the loops of every host close.
 ///
 /// A host is widened by √(χ²/degrees) if its p-value is below `level` divided by the number of
-/// hosts. If all errors are right, a host is therefore widened in at most that share of graphs.
-/// Report widened hosts to the user, because their errors are estimated from their own loops.
+/// hosts. If all errors are right, at most the share `level` of graphs therefore has a widened
+/// host. Report widened hosts to the user, because their errors are estimated from their own loops.
 ///
 /// # Errors
 ///

@@ -79,7 +79,6 @@ fn answer<'a>(history: &History, commits: bool, glyphs: Glyphs) -> Vec<Block<'a>
     blocks
 }
 
-/// Returns a table with a row per benchmark.
 fn overview<'a>(history: &History, glyphs: Glyphs) -> Table<'a> {
     let mut table = Table::default();
     table.column(Kind::Name, "benchmark");
@@ -222,7 +221,6 @@ fn sparks(timeline: &Timeline, columns: usize, glyphs: Glyphs) -> String {
     text
 }
 
-/// Returns the table of commits of one benchmark, newest last.
 fn of_commits<'a>(timeline: &Timeline, history: &History, glyphs: Glyphs) -> Table<'a> {
     let commits = &timeline.commits;
     let several = |of: &dyn Fn(&TimelineCommit) -> usize| commits.iter().any(|one| of(one) > 1);

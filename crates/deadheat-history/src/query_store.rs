@@ -13,31 +13,23 @@ use crate::timeline::{HistoryMachine, HistorySeries};
 /// The numbers of runs, commits, workloads and machines in an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexCounts {
-    /// The number of runs.
     pub runs: u64,
-    /// The number of commits.
     pub commits: u64,
-    /// The number of workloads.
     pub series: u64,
-    /// The number of machines.
     pub machines: u64,
 }
 
 /// A commit, with its number in the index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexedCommit {
-    /// The number of the commit in the index.
     pub number: i64,
-    /// The commit.
     pub commit: Commit,
 }
 
 /// A benchmark with its parameters and its metric, with its number in the index.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexedSeries {
-    /// The number of the series in the index.
     pub number: i64,
-    /// The benchmark, parameters and metric.
     pub series: HistorySeries,
 }
 
@@ -48,15 +40,11 @@ pub struct IndexedRace {
     pub run: i64,
     /// The numbers of the two commits in the index, baseline first.
     pub commits: [i64; 2],
-    /// The machine that ran the race.
     pub machine: HistoryMachine,
-    /// The path of the run file.
     pub path: String,
     /// The logarithm of the ratio candidate/baseline of the judged metric.
     pub effect: LogRatio,
-    /// The standard error of the effect.
     pub se: f64,
-    /// The degrees of freedom of the standard error.
     pub df: f64,
 }
 

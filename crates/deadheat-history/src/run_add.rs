@@ -22,7 +22,6 @@ pub struct Found {
     pub is_named: bool,
 }
 
-/// Adds run files to the index, and reports files that cannot be added.
 pub fn add(args: &AddArgs) -> Result<Status, Failure> {
     let named = match &args.commits {
         None => None,
@@ -96,7 +95,6 @@ pub fn expanded(paths: &[PathBuf]) -> Result<Vec<Found>, Failure> {
     Ok(found)
 }
 
-/// Returns the two commits of `--commits`.
 fn named_commits(range: &Revisions) -> Result<[Commit; 2], Failure> {
     let repository = Repository::around(&LineArgs::default())?;
     let [old, new] = range.names();

@@ -130,7 +130,6 @@ fn margin(options: &BenchOptions) -> f64 {
     options.rules.settings().margin().ln_1p()
 }
 
-/// The state of `deadheat history extend`.
 struct Extension<'a> {
     args: &'a ExtendArgs,
     interrupts: &'a Interrupts,
@@ -144,8 +143,7 @@ struct Extension<'a> {
     /// The standard error at which a race ends, as a logarithm of a ratio.
     target: f64,
     clock: OsClock,
-    /// Builds of commits with remaining links. They are protected against removal while they are
-    /// here.
+    /// Builds of commits with remaining links. Builds in this map are protected against removal.
     built: BTreeMap<usize, Side>,
     /// Commits that do not build, by their number in the range, with the reason.
     broken: BTreeMap<usize, String>,
@@ -160,7 +158,7 @@ struct Extension<'a> {
 }
 
 impl Extension<'_> {
-    /// Skips the pairs of commits that the index already has precise races of: the largest standard
+    /// Skips the pairs of commits whose races in the index are precise enough: the largest standard
     /// error among the selected benchmarks, over all races of the pair, is at most the target.
     fn note_known(&mut self) -> Result<(), Failure> {
         for link in self.links.all() {
@@ -260,7 +258,6 @@ impl Extension<'_> {
         self.end(stopped)
     }
 
-    /// Returns the time since the command began.
     fn spent(&self) -> Duration {
         Duration::from_nanos(self.clock.elapsed_ns())
     }
@@ -331,7 +328,6 @@ impl Extension<'_> {
         }
     }
 
-    /// Adds a run to the index, and reports its precision.
     fn keep(&mut self, link: (usize, usize), outcome: &RaceOutcome) -> Result<(), Failure> {
         let file = StoredRun::read(&outcome.path).map_err(Failure::reading)?;
         self.adding.add(&file, true, None)?;
@@ -359,7 +355,6 @@ impl Extension<'_> {
         Ok(())
     }
 
-    /// Prints a summary, and returns the exit status.
     fn end(self, stopped: Option<i32>) -> Result<Status, Failure> {
         let left = self.links.left();
         let mut text = format!(

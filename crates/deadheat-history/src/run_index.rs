@@ -95,7 +95,6 @@ pub struct Adding {
 }
 
 impl Adding {
-    /// Opens or creates the index.
     pub fn new(args: &IndexArgs) -> Result<Self, Failure> {
         let path = args.path()?;
         let base = path.ancestors().nth(2).unwrap_or(Path::new(""));
@@ -198,7 +197,6 @@ impl Adding {
         Ok(meant.map(|(_, se)| se).collect())
     }
 
-    /// Reports a file that cannot be added.
     pub fn refuse(&mut self, failure: &Failure) {
         self.refused += 1;
         to_stderr("error", &failure.to_string());

@@ -12,7 +12,6 @@ use deadheat_options::repository::{commit, failure, here, interrupts};
 use crate::command::LineArgs;
 use crate::window::GitHistory;
 
-/// The git repository of the current folder.
 pub struct Repository {
     directory: PathBuf,
     line: Line,
@@ -42,7 +41,6 @@ impl Repository {
         question(Interruption(&is_interrupted))
     }
 
-    /// Returns the commit that a name refers to.
     pub fn commit(&self, name: &str) -> Result<Commit, Failure> {
         let found = self.ask(|stop| commit_named(&self.directory, name, stop));
         found
@@ -50,7 +48,6 @@ impl Repository {
             .map_err(failure)
     }
 
-    /// Returns the commit that a name refers to, or `None` if git does not know it.
     pub fn commit_if_known(&self, name: &str) -> Result<Option<Commit>, Failure> {
         let found = self.ask(|stop| commit_named(&self.directory, name, stop));
         match found {
@@ -62,7 +59,6 @@ impl Repository {
     }
 }
 
-/// Returns true if the repository or git itself is missing.
 fn is_absent(error: &BuildError) -> bool {
     matches!(
         error,

@@ -28,7 +28,6 @@ use crate::timeline::{CommitOrder, History, Timeline, TimelineChange};
 use crate::window::{RequestedCommits, Window};
 use crate::words::{check_lines, imprecise_in_words, is_imprecise, limits_of_check, steps_below};
 
-/// The default number of commits.
 const NEWEST: usize = 50;
 
 impl Since {
@@ -49,7 +48,6 @@ impl RangeArgs {
         self.line.range.is_some() || self.line.tip.is_some()
     }
 
-    /// Computes the history that the options select.
     fn history(&self) -> Result<History, Failure> {
         let index = self.index.open()?;
         let accepted = read_accepted(&self.index.path()?).map_err(Failure::reading)?;
@@ -89,7 +87,6 @@ impl RangeArgs {
     }
 }
 
-/// Prints the history.
 pub fn show(args: &ShowArgs) -> Result<Status, Failure> {
     let found = args.range.history()?;
     let text = if args.shape.json {
@@ -189,7 +186,7 @@ pub fn check(args: &CheckArgs) -> Result<Status, Failure> {
     Ok(Status::ConditionHolds)
 }
 
-/// Returns the reason why the check judges no benchmark: their races at the newest commit are so
+/// Returns the reason why the check judges no benchmark: the races at the newest commit are so
 /// imprecise that even a doubling could be chance. A race of two replicates, or a single wrong race
 /// that contradicts the others, is enough for that.
 fn without_precision(history: &History) -> Option<String> {
@@ -219,8 +216,8 @@ fn without_the_newest(history: &History) -> Option<String> {
     })
 }
 
-/// Returns a line if steps below the margin, which the check ignores one by one, add up to the
-/// margin: creep does not contain them.
+/// Returns a line if steps that are each below the margin, and so ignored by the check, add up to
+/// at least the margin. Creep does not contain these steps.
 fn ignored_steps(timeline: &Timeline, least: f64, both: bool, glyphs: Glyphs) -> Option<String> {
     let small = timeline
         .steps
@@ -232,14 +229,13 @@ fn ignored_steps(timeline: &Timeline, least: f64, both: bool, glyphs: Glyphs) ->
     (is_meant && total.0.abs() >= least).then(|| steps_below(timeline, sizes.len(), total, glyphs))
 }
 
-/// Returns false if time orders an end of the change. The author of a commit chooses its date, and so
-/// the direction of such a change.
+/// Returns false if an end of the change was placed by its date: the author of a commit chooses the
+/// date, and so the direction of such a change.
 fn is_ordered_by_git(change: &TimelineChange, timeline: &Timeline) -> bool {
     let ends = [change.from, change.to].map(|at| timeline.commits[at].order);
     ends == [CommitOrder::OnLine; 2]
 }
 
-/// Writes the HTML page.
 pub fn page(args: &PageArgs) -> Result<Status, Failure> {
     let found = args.range.history()?;
     let index = args.range.index.path()?;

@@ -19,7 +19,6 @@ const FOR_EACH: usize = 4;
 /// found.
 const GROWTH: usize = 8;
 
-/// Answers questions about commits from git.
 pub trait GitHistory {
     /// Returns the full ids of the commits on the line, newest first, at most `at_most` of them;
     /// `None` without git.
@@ -54,16 +53,13 @@ pub enum RequestedCommits {
 /// A selected commit that was raced.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WindowCommit {
-    /// The commit and its number in the index.
     pub indexed: IndexedCommit,
-    /// How the position of the commit was determined.
     pub order: CommitOrder,
     /// The position on the line, counted from the newest commit; `None` if the commit is off the
     /// line.
     pub position: Option<usize>,
 }
 
-/// The selected commits that were raced.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Window {
     /// The selected commits, oldest first.
@@ -206,8 +202,8 @@ fn on_line(
         commits.sort_by_key(|one| one.position);
         match asked {
             RequestedCommits::Newest(count) => commits.truncate(count),
-            // The author of a commit chooses its date, so an older date between younger ones leaves
-            // out no commit.
+            // The author of a commit chooses its date, so a commit with an older date between
+            // younger ones is not left out.
             RequestedCommits::Since(since) => {
                 let is_younger = |one: &WindowCommit| !is_older(&one.indexed, since);
                 let last = commits.iter().rposition(is_younger);

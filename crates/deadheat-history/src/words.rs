@@ -15,7 +15,6 @@ pub(crate) const GAP: f64 = 0.05;
 /// The largest width of a commit's subject in a sentence, in columns.
 const SUBJECT: usize = 60;
 
-/// Returns the short id and the subject of a commit.
 pub(crate) fn named(commit: &Commit, glyphs: Glyphs) -> String {
     let short = escape(commit.short(), glyphs);
     match commit.subject.as_str() {
@@ -67,7 +66,6 @@ pub(crate) fn changes(
     steps.chain(timeline.creep.iter().map(creep))
 }
 
-/// Describes creep in a sentence.
 pub(crate) fn creeping(timeline: &Timeline, creep: &TimelineChange, glyphs: Glyphs) -> String {
     let [before, after] = [creep.from, creep.to].map(|place| &timeline.commits[place].commit);
     format!(
@@ -117,7 +115,6 @@ pub fn accepting(timeline: &Timeline, change: &TimelineChange) -> String {
     shell(&words) + " \"why\""
 }
 
-/// Returns a clause about the loops of races. Loops that close confirm the standard errors.
 pub(crate) fn closure(closure: &LoopClosure, history: &History, glyphs: Glyphs) -> String {
     let Some(p) = closure.p_value else {
         return "no races form a loop, so nothing checks their errors; `deadheat history extend` \
@@ -159,7 +156,6 @@ fn two_digits_or_whole(value: f64) -> String {
     }
 }
 
-/// Returns a sentence with the numbers of benchmarks, commits, races and machines.
 pub(crate) fn heading(history: &History, glyphs: Glyphs) -> String {
     let races: usize = history.timelines.iter().map(|one| one.races.len()).sum();
     let benchmarks = counted(history.timelines.len() as u64, "benchmark", "benchmarks");
@@ -256,7 +252,6 @@ pub(crate) fn is_imprecise(timeline: &&Timeline) -> bool {
     last.is_some_and(|change| change.high.0 - change.low.0 > 4f64.ln())
 }
 
-/// Returns a sentence about a benchmark that [`is_imprecise`].
 pub(crate) fn imprecise_in_words(timeline: &Timeline, history: &History, glyphs: Glyphs) -> String {
     let last = timeline.commits.last();
     let at = last.map_or("", |last| last.commit.short());
@@ -272,10 +267,9 @@ pub(crate) fn imprecise_in_words(timeline: &Timeline, history: &History, glyphs:
     )
 }
 
-/// Returns remarks on commits and benchmarks that the check does not judge, though they are the
-/// newest.
+/// Returns remarks on commits and benchmarks that the check does not judge: the newest commit of
+/// the range if it was not raced, and benchmarks without a race of the newest raced commit.
 fn on_the_newest(history: &History) -> Vec<String> {
-    /// The largest number of benchmarks that a remark names.
     const NAMED: usize = 5;
     let Some(newest) = &history.newest else {
         return Vec::new();

@@ -43,8 +43,8 @@ fn level_history(
     plan_links(commits).into_iter().map(race).collect()
 }
 
-/// Fails if a count this large has a probability below 1 in 10,000 with a probability of `share`
-/// for each.
+/// Fails if a count this large has a probability below 1 in 10,000, given a probability of `share`
+/// for each case.
 #[track_caller]
 fn at_most(count: u64, of: u64, share: f64) {
     let surprise = if count == 0 {

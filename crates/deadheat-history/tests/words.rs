@@ -1,4 +1,4 @@
-//! Histories made by hand: what a terminal, Markdown, a page and programs are told.
+//! Histories made by hand, as terminal text, Markdown, an HTML page and JSON.
 
 use deadheat::parts::model::{Commit, Interval, LogRatio, Metric};
 use deadheat_history::{
@@ -124,7 +124,7 @@ fn history(timelines: Vec<Timeline>) -> History {
     }
 }
 
-/// A benchmark without a step, whose machine says too much of its precision.
+/// A benchmark without a step, measured by a machine whose standard errors are too small.
 fn quiet() -> Timeline {
     Timeline {
         steps: Vec::new(),
@@ -139,7 +139,7 @@ fn quiet() -> Timeline {
     }
 }
 
-/// One whose step is accepted, and whose races form no loop.
+/// A benchmark whose step is accepted, and whose races form no loop.
 fn accepted() -> Timeline {
     let mut accepted = timeline("accepted");
     accepted.steps.clear();

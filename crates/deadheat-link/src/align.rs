@@ -29,11 +29,10 @@ use object::read::archive::ArchiveFile;
 use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym};
 use serde::{Deserialize, Serialize};
 
-/// The alignment of every function section, in bytes.
 pub(crate) const ALIGNMENT: u64 = 64;
 
-/// Problems found in a file during alignment. An object is named by its file; a member of an
-/// archive is added in parentheses.
+/// Problems found in a file during alignment. Objects are named by their files, members of archives
+/// as `libfoo.a(bar.o)`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Survey {
     /// The first object whose code is only generated at link time.
@@ -95,7 +94,6 @@ pub(crate) fn align(name: &str, bytes: &mut [u8]) -> Result<Survey, Problem> {
     Ok(survey)
 }
 
-/// The kind of a file, by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Elf,
@@ -308,8 +306,8 @@ fn sections<Elf: FileHeader<Endian = Endianness>>(
     Ok(())
 }
 
-/// Returns true if `name` is that of a section that no neutral link reads, such as debug
-/// information, or of the relocations of such a section.
+/// Returns true if no neutral link reads the section `name`: debug information, for example, or the
+/// relocations of such a section.
 fn is_never_linked(name: &[u8]) -> bool {
     let relocated = name.strip_prefix(b".rela");
     let relocated = relocated.or_else(|| name.strip_prefix(b".rel"));
@@ -337,7 +335,6 @@ fn apart(ranges: Vec<Range<usize>>, mut others: Vec<Range<usize>>) -> Vec<Range<
     ranges.into_iter().filter(is_apart).collect()
 }
 
-/// Returns the range of the section headers in the object.
 fn headers_range<Elf: FileHeader<Endian = Endianness>>(
     header: &Elf,
     endian: Endianness,

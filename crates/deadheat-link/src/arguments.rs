@@ -181,7 +181,6 @@ pub(crate) enum LinkerOption<'a> {
     PopState,
 }
 
-/// Returns the meaning of `word` for GNU ld, lld and mold.
 pub(crate) fn linker_option(word: &str) -> LinkerOption<'_> {
     use LinkerOption::{Dynamic, Input, Names, Output, Plain, PopState, PushState, Value, Writes};
     let Some(single) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) else {
@@ -407,7 +406,6 @@ pub(crate) fn join(arguments: &[String]) -> String {
     lines.collect()
 }
 
-/// Returns the argument with a backslash before every special character.
 fn escaped(argument: &str) -> String {
     if argument.is_empty() {
         return "\"\"".to_owned();
@@ -422,7 +420,6 @@ fn escaped(argument: &str) -> String {
     text
 }
 
-/// Returns true for a character that compilers treat as white space.
 fn is_space(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\n' | '\r' | '\x0b' | '\x0c')
 }

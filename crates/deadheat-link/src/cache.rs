@@ -30,12 +30,10 @@ use crate::store::{alone_in, lock_file};
 /// The limits on the total size of the neutral links in one folder `.deadheat/links`, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
-    /// The limit on the cache of neutral links while a race runs, in bytes. A race reuses its links
-    /// for every benchmark.
+    /// The limit while a race runs. A race reuses its links for every benchmark.
     pub(crate) racing: u64,
-    /// The limit on the cache of neutral links while no race runs, in bytes. The next race draws
-    /// other seeds, and reuses links only if the user repeats the seed of an earlier race: a dozen
-    /// benchmarks left 264 MB of unused links.
+    /// The limit while no race runs. The next race draws other seeds, and reuses links only if the
+    /// user repeats the seed of an earlier race: a dozen benchmarks left 264 MB of unused links.
     pub(crate) idle: u64,
 }
 
@@ -80,14 +78,12 @@ struct SeenOutput {
 /// The prefix of the names of folders in which a process makes a neutral link.
 const MAKING: &str = "making-";
 
-/// The neutral links of one folder `.deadheat/links`.
 #[derive(Clone, Debug)]
 pub(crate) struct Cache {
     home: PathBuf,
 }
 
 impl Cache {
-    /// Creates the cache in `home`, the folder `.deadheat/links`.
     pub(crate) fn new(home: PathBuf) -> Self {
         Self { home }
     }
@@ -189,7 +185,6 @@ impl Cache {
         self.placements().join(&record.0).join(name)
     }
 
-    /// Returns the linker that was chosen for a record, if any.
     pub(crate) fn chosen_linker(&self, record: &Digest, forced: Option<Family>) -> Option<Linker> {
         let text = fs::read(self.choice(record, forced)).ok()?;
         serde_json::from_slice(&text).ok()
@@ -352,7 +347,6 @@ impl Cache {
         Ok(kept)
     }
 
-    /// Returns the digests of all existing records.
     fn records(&self) -> io::Result<BTreeSet<String>> {
         let mut digests = BTreeSet::new();
         for entry in fs::read_dir(&self.home)? {
@@ -430,7 +424,6 @@ impl CacheEntry {
     }
 }
 
-/// A temporary folder in which a process makes neutral links.
 #[derive(Debug)]
 pub(crate) struct WorkFolder {
     pub(crate) folder: PathBuf,
@@ -453,7 +446,6 @@ fn is_abandoned(folder: &Path) -> bool {
     }
 }
 
-/// Returns a file name for a linker: its family, with a digest of its version and selection.
 fn name_of_linker(linker: &Linker) -> String {
     let identity = format!("{} {:?}", linker.version, linker.selection);
     let Digest(digest) = Digest::of(identity.as_bytes());

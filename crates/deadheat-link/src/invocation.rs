@@ -8,12 +8,10 @@ use crate::arguments::{
     linker_option, links_no_executable,
 };
 
-/// A piece of a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
     /// An argument that neutral links pass to the compiler driver unchanged.
     Word(String),
-    /// An input file.
     Input(Spelling),
     /// A file that an option names.
     Named(Spelling),
@@ -45,7 +43,6 @@ pub(crate) struct Spelling {
 }
 
 impl Spelling {
-    /// Creates a value without an option before it.
     pub(crate) fn bare(to_linker: bool, value: &str) -> Self {
         Self::behind("", value, to_linker, false)
     }
@@ -141,7 +138,6 @@ enum Awaited {
     Names(Named, String),
 }
 
-/// The state of the parser of a compiler driver's arguments.
 #[derive(Debug)]
 struct Reading<'a> {
     directory: &'a Path,
@@ -299,7 +295,6 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Parses a word after `-Xlinker`.
     fn through_to_linker(&mut self, word: String) {
         match self.linker_word(&word) {
             Some(piece) => self.push(piece),

@@ -237,11 +237,9 @@ pub(crate) fn record(
     })
 }
 
-/// A link record under construction.
 #[derive(Debug)]
 struct Writing<'a> {
     directory: &'a Path,
-    /// The folder of the executable that was linked.
     folder: &'a Path,
     /// The folders of `-L` options, without those under the linker's system root.
     folders: Vec<PathBuf>,
@@ -423,7 +421,6 @@ pub enum Note {
     },
 }
 
-/// The largest number of objects named in a note.
 const MOST_NAMED: usize = 6;
 
 impl fmt::Display for Note {

@@ -23,13 +23,11 @@ pub(crate) enum Family {
 }
 
 impl Family {
-    /// Returns the family with this name in `DEADHEAT_NEUTRAL_LINKER`.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         let all = [Self::Lld, Self::Mold, Self::Gnu];
         all.into_iter().find(|family| family.name() == name)
     }
 
-    /// Returns the family's name in `DEADHEAT_NEUTRAL_LINKER`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Lld => "lld",
@@ -69,15 +67,12 @@ fn word_after(line: &str, start: &str) -> Option<String> {
         .then(|| format!("{start}{word}"))
 }
 
-/// A linker, and the arguments by which the driver selects it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Linker {
-    /// The family, which determines how sections are shuffled.
     pub(crate) family: Family,
     /// The driver's arguments that select the linker; empty if the recorded call already selects
     /// it.
     pub(crate) selection: Vec<String>,
-    /// The name and version of the linker.
     pub(crate) version: String,
     /// The programs of driver and linker, with the state of their files when the linker was chosen;
     /// empty if they were not found.
@@ -135,7 +130,6 @@ fn own_lld(record: &LinkRecord) -> Option<Candidate> {
     (chosen.contains("lld")).then(|| Candidate::new(Family::Lld, name, Ok(Vec::new())))
 }
 
-/// Returns the linker that this argument of the driver selects, if any.
 pub(crate) fn chosen_linker(word: &str) -> Option<&str> {
     word.strip_prefix("-fuse-ld=")
         .or_else(|| word.strip_prefix("--ld-path="))
@@ -152,7 +146,6 @@ fn in_path(record: &LinkRecord, family: Family) -> Candidate {
     Candidate::new(family, name, selection)
 }
 
-/// Returns the lld that comes with Rust.
 fn rust_lld() -> Candidate {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc"));
     let selection = rust_lld_folder(&rustc)
@@ -300,7 +293,6 @@ impl Program {
     }
 }
 
-/// Finds the programs of the driver and of the linker that it would start.
 fn programs(record: &LinkRecord, family: Family, selection: &[String]) -> Option<Vec<Program>> {
     let chosen = |word: &str| word.strip_prefix("--ld-path=").map(str::to_owned);
     let linker = match record.words().filter_map(chosen).last() {
@@ -351,7 +343,6 @@ fn ask_version(
     })
 }
 
-/// The reason why a link failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LinkFailure {
     #[error("no space is left for neutral links in {}; free some there: {said}", folder.display())]
@@ -390,7 +381,6 @@ pub(crate) fn driver(record: &LinkRecord) -> Command {
     command
 }
 
-/// Runs the driver to its end and captures its output.
 pub(crate) fn run(record: &LinkRecord, command: &mut Command) -> Result<Output, LinkFailure> {
     command.output().map_err(|error| LinkFailure::Refused {
         said: if record.directory.is_dir() {
@@ -403,7 +393,6 @@ pub(crate) fn run(record: &LinkRecord, command: &mut Command) -> Result<Output, 
     })
 }
 
-/// Turns a failed call of the driver into a `LinkFailure`.
 pub(crate) fn failure_of_driver(done: &Output, folder: &Path) -> LinkFailure {
     let text = String::from_utf8_lossy(&done.stderr);
     let said =
@@ -419,7 +408,6 @@ pub(crate) fn failure_of_driver(done: &Output, folder: &Path) -> LinkFailure {
     }
 }
 
-/// Turns an I/O error of this process into a `LinkFailure`.
 pub(crate) fn failure_of(error: &io::Error, folder: &Path) -> LinkFailure {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => LinkFailure::NoSpace {
@@ -525,7 +513,6 @@ mod tests {
         );
     }
 
-    /// Creates a driver that logs its arguments, in a folder with its linker.
     fn pretended(folder: &Path) -> LinkRecord {
         use std::os::unix::fs::PermissionsExt;
         let script = "#!/bin/sh\ncd \"$(dirname \"$0\")\" && echo \"$@\" >> asked\n\

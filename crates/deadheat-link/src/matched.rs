@@ -35,7 +35,6 @@ const LEAST_SHARED: f64 = 0.5;
 /// The symbol at the start of `.text`.
 pub(crate) const START: &str = "__deadheat_text";
 
-/// The alignment of the start of `.text`.
 pub(crate) const PAGE: u64 = 4096;
 
 /// The largest number of sections for which lld gets a script. lld searches all sections for every
@@ -99,7 +98,6 @@ impl SectionTable {
         table
     }
 
-    /// Returns the total bytes of code.
     fn total(&self) -> u64 {
         self.rest + self.sections.iter().map(|one| one.bytes).sum::<u64>()
     }
@@ -380,12 +378,10 @@ impl Layout {
         self.way
     }
 
-    /// Returns the slots, sorted by key.
     pub(crate) fn slots(&self) -> &[Slot] {
         &self.slots
     }
 
-    /// Returns a digest that identifies the layout in the cache of neutral links.
     pub(crate) fn digest(&self) -> Digest {
         Digest::of(format!("{}{:?}", self.of_slots.0, self.way).as_bytes())
     }
@@ -398,7 +394,6 @@ impl Layout {
         order
     }
 
-    /// Returns the linker script that places the sections for this seed, for GNU ld and lld.
     pub(crate) fn script(&self, seed: u32) -> String {
         // Page-aligned, so that sections before `.text` cannot shift it within a page.
         let mut script = format!("SECTIONS {{\n  .text : ALIGN({PAGE}) {{\n    {START} = .;\n");
@@ -442,7 +437,6 @@ mod tests {
         }
     }
 
-    /// Returns the distance of each section from the start in a script.
     fn places(script: &str) -> BTreeMap<String, u64> {
         let mut at = 0;
         let mut places = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! Makes one neutral link by repeating the recorded call of the driver, with adapted arguments and
 //! shuffled sections. If the driver's own call of the linker is known, the linker is called
-//! directly: the driver only adds the same arguments to every link of a record, for which it starts
-//! three processes and takes a tenth of the time of a link.
+//! directly: the driver would only add the same arguments to every link of a record, but start
+//! three processes and take a tenth of the time of a link.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -20,8 +20,8 @@ use crate::matched::{Layout, Way};
 use crate::record::{Argument, LinkRecord};
 use crate::{arguments, symbols};
 
-/// Arguments of more than this many bytes are passed in a response file. The limit of every system
-/// is well above it.
+/// If the arguments have more than this many bytes, they are passed in a response file. Every
+/// system allows longer calls.
 const LONG_CALL: usize = 100_000;
 
 /// The disk counts as full if a test file of twice the executable's size plus this many bytes
@@ -37,7 +37,6 @@ const MALLOC_VARIABLE: &str = "GLIBC_TUNABLES";
 /// instead of 45. The output is the same, and other C libraries ignore the variable.
 const MALLOC: &str = "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=33554432";
 
-/// The order of the function sections in a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Order<'a> {
     /// The functions keep the order of the inputs; the linker writes a map of the link to this
@@ -146,8 +145,8 @@ impl<'a> Recipe<'a> {
         checked(output, order).map_err(|said| LinkFailure::Refused { said })
     }
 
-    /// Returns `failure`, or that the disk is full. Not every linker reports a full disk (lld says
-    /// "No such file or directory"), so a test file is written.
+    /// Returns `failure`, or `NoSpace` if the disk is full. Not every linker reports a full disk
+    /// (lld says "No such file or directory"), so a test file is written.
     fn unless_full(&self, failure: LinkFailure, scratch: &Path) -> LinkFailure {
         let LinkFailure::Refused { said } = failure else {
             return failure;
@@ -186,7 +185,6 @@ impl<'a> Recipe<'a> {
         words
     }
 
-    /// Returns the argument for the number of threads, if the linker has one.
     fn threads(&self) -> Vec<String> {
         match self.linker.family {
             Family::Lld | Family::Mold => vec![format!("-Wl,--threads={}", self.threads)],
@@ -255,7 +253,6 @@ impl<'a> Recipe<'a> {
     }
 }
 
-/// Makes the linker allocate memory in large pieces, unless the user has set the variable.
 fn with_large_pieces(command: &mut Command) -> &mut Command {
     if env::var_os(MALLOC_VARIABLE).is_none() {
         command.env(MALLOC_VARIABLE, MALLOC);

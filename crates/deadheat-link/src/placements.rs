@@ -19,7 +19,6 @@ use crate::record::{Digest, LinkRecord, StoredInput};
 /// The environment variable that restricts linkers to one family: `lld`, `mold` or `gnu`.
 const LINKER_VARIABLE: &str = "DEADHEAT_NEUTRAL_LINKER";
 
-/// The environment variable that sets the limit of the cache of neutral links.
 const LIMIT_VARIABLE: &str = "DEADHEAT_CACHE_LIMIT";
 
 /// A line of the output of `deadheat placements`, which makes neutral links of an executable.
@@ -69,7 +68,6 @@ pub enum Line {
 }
 
 impl fmt::Display for Line {
-    /// Writes the line as JSON.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A path that is not Unicode cannot be written as JSON.
         let json = serde_json::to_string(self).map_err(|_| fmt::Error)?;
@@ -107,7 +105,6 @@ pub fn placements(
     }
 }
 
-/// Reads the family of linkers and the cache limits from the environment.
 fn settings() -> Result<(Option<Family>, Limits), String> {
     let set = |name| env::var_os(name).filter(|value| !value.is_empty());
     let forced = match set(LINKER_VARIABLE) {
@@ -240,7 +237,6 @@ impl Request {
         });
     }
 
-    /// Returns the failure with a command that reproduces it.
     fn refusal(&self, failure: &LinkFailure, seed: u32) -> String {
         let mut again = format!("{} {seed}", self.link.executable.display());
         for other in &self.beside {
@@ -249,7 +245,6 @@ impl Request {
         format!("{failure}\n(`deadheat placements {again}` links it again)")
     }
 
-    /// Returns the layout, if the links are matched to those of other builds.
     fn layout(&self) -> Option<&Layout> {
         self.layout.as_ref()?.as_ref().ok()
     }
@@ -317,7 +312,6 @@ impl RecordedLink {
         })
     }
 
-    /// Makes one neutral link and moves it into the cache.
     fn make(
         &self,
         recipe: &Recipe<'_>,
@@ -442,7 +436,7 @@ impl RecordedLink {
         call
     }
 
-    /// Returns a linker, and the layout for links that are matched to those of other builds.
+    /// Returns the linker, and the layout that matches its links to those of the builds `others`.
     fn beside(
         &self,
         others: &[PathBuf],
@@ -481,7 +475,7 @@ impl RecordedLink {
     /// Returns the linker for matched links, which must be able to set the address of each section.
     /// GNU ld is preferred if neither `forced` nor the user's own link selects a linker.
     ///
-    /// Starting lld takes up to as long as linking a small program with GNU ld.
+    /// Starting lld can take as long as linking a small program with GNU ld.
     fn placing_linker(&self, forced: Option<Family>, first: u32) -> Result<Linker, String> {
         let gnu = || self.choose_linker(Some(Family::Gnu), first);
         let chosen_by_user = self

@@ -83,7 +83,6 @@ impl Digest {
         }
     }
 
-    /// Returns true if the text has the form of a digest.
     pub(crate) fn is_spelled(text: &str) -> bool {
         text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
     }
@@ -350,8 +349,8 @@ impl LinkRecord {
         head.is_ok_and(|head| head.schema.starts_with("deadheat.link/"))
     }
 
-    /// Returns a name in the record that is not made of a digest, and so could lead out of the
-    /// store.
+    /// Returns the record's digest, or the name of a stored file, if it does not have the form of a
+    /// digest and so could lead out of the store.
     pub(crate) fn strange_name(&self) -> Option<&str> {
         let is_stored = |name: &str| {
             let digest = name.split('.').next().unwrap_or(name);
@@ -366,7 +365,6 @@ impl LinkRecord {
             .next()
     }
 
-    /// Returns the stored files among the arguments.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = &StoredInput> {
         self.arguments.iter().filter_map(|argument| match argument {
             Argument::Word(_) => None,

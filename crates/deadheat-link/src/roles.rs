@@ -166,7 +166,6 @@ fn lead(name: &Path, goal: &Path) -> Result<(), RolesError> {
     fs::rename(&fresh, name).map_err(|problem| at(name, problem))
 }
 
-/// Removes a file if it exists.
 fn remove(path: &Path) -> Result<(), RolesError> {
     match fs::remove_file(path) {
         Err(problem) if problem.kind() != io::ErrorKind::NotFound => Err(at(path, problem)),

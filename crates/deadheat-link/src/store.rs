@@ -22,7 +22,6 @@ use crate::tracked::refuse_tracked;
 /// The longest time to wait for another link into the same folder.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The reason why a file could not be stored.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}: {problem}")]
 pub(crate) struct StoreError {
@@ -30,7 +29,6 @@ pub(crate) struct StoreError {
     pub(crate) problem: io::Error,
 }
 
-/// Returns a function that adds `file` to an I/O error.
 fn at(file: &Path) -> impl FnOnce(io::Error) -> StoreError {
     move |problem| StoreError {
         file: file.to_owned(),
@@ -38,7 +36,6 @@ fn at(file: &Path) -> impl FnOnce(io::Error) -> StoreError {
     }
 }
 
-/// The outcome of storing a file.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Kept {
     /// The file is in the store under this name.
@@ -55,7 +52,6 @@ pub(crate) enum Kept {
 pub(crate) struct Store {
     home: PathBuf,
     index: Index,
-    /// Releases the lock when dropped.
     _lock: File,
 }
 
@@ -175,7 +171,7 @@ impl Store {
         write_whole(&self.home.join("index"), &index)
     }
 
-    /// Removes records whose output is gone, and returns the names of the inputs of all others.
+    /// Returns the names of the inputs that the remaining records need.
     fn drop_records_without_output(&self) -> Result<BTreeSet<String>, StoreError> {
         let mut needed = BTreeSet::new();
         let folder = self.home.ancestors().nth(2).unwrap_or(&self.home);
@@ -303,7 +299,6 @@ fn locked(home: &Path) -> Result<File, StoreError> {
     }
 }
 
-/// The suffix of a file that is being written.
 const UNFINISHED: &str = ".new";
 
 /// Writes a new file with holes instead of pages of zeros.
@@ -349,7 +344,6 @@ const SMALL: u64 = 16 * 1024;
 /// The files that were read, and the surveys of the stored files.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Index {
-    /// The state of each file when it was read, by absolute path.
     files: BTreeMap<String, Seen>,
     /// The surveys of the stored files, by name in the store. They do not contain the original file
     /// names.

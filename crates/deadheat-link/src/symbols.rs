@@ -16,7 +16,6 @@ use object::{
 use crate::align::ALIGNMENT;
 use crate::matched::{Layout, PAGE, START, Section};
 
-/// Returns the order of symbols for this seed, one symbol per line.
 pub(crate) fn order(layout: &Layout, seed: u32) -> String {
     let slots = layout.slots();
     let mut lines = format!("{START}\n");
@@ -62,7 +61,6 @@ pub(crate) fn rooms(layout: &Layout, program: &[u8]) -> Result<Vec<u8>, String> 
     object.write().map_err(|error| error.to_string())
 }
 
-/// Adds a section with a symbol at its start.
 fn add(object: &mut Object<'_>, name: &str, bytes: u64, alignment: u64, number: u64) {
     let text = format!(".text.{name}").into_bytes();
     let section = object.add_section(Vec::new(), text, SectionKind::Text);

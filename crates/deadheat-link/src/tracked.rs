@@ -10,7 +10,6 @@ use std::{fs, io};
 use deadheat_format::{belongs_to_another, canonicalize, is_open_to_others};
 use deadheat_model::path_of_bytes;
 
-/// The name of the folder in which deadheat stores its files.
 const OURS: &str = ".deadheat";
 
 /// The folder in a `.deadheat` that contains link records. deadheat trusts the records next to a
@@ -70,11 +69,11 @@ pub enum TrackedError {
     },
 }
 
-/// Returns an error if git tracks `state`, a file or folder directly below a `.deadheat`, something
-/// in it, or a file whose name begins with its name, such as a journal of SQLite. Also returns an
-/// error if `state`, or a folder up to the `.deadheat`, belongs to another user, who may have made
-/// it in a folder that all users can write. A `state` outside
-/// of any `.deadheat` is the user's own and is accepted. Everything is accepted outside of git's
+/// Returns an error if git tracks `state` (a file or folder directly below a `.deadheat`),
+/// something in it, or a file whose name begins with its name, such as a journal of SQLite. Also
+/// returns an error if `state`, or a folder up to the `.deadheat`, belongs to another user, who may
+/// have made it in a folder that all users can write. A `state` outside of any `.deadheat` is the
+/// user's own and is accepted. Outside of git's working trees, only the owner matters.
 /// working trees.
 ///
 /// # Errors
@@ -115,8 +114,8 @@ pub fn refuse_tracked(state: &Path) -> Result<(), TrackedError> {
 const JOURNALS: [&str; 3] = ["-journal", "-wal", "-shm"];
 
 /// Returns an error if git tracks a journal next to the database `file`, wherever the database is:
-/// SQLite writes the content of the journal into the database, so a commit could replace the content
-/// of a user's database.
+/// SQLite writes the content of the journal into the database, so a commit could replace the
+/// content of a user's database.
 ///
 /// # Errors
 ///
@@ -168,8 +167,8 @@ fn tracked_at(path: &Path) -> Result<Vec<PathBuf>, TrackedError> {
     let folder = resolved(folder);
     for top in folder.ancestors() {
         let git = top.join(".git");
-        // A repository that another user made around the folder, such as `/tmp/.git`, tracks
-        // nothing of ours.
+        // If another user made a repository around the folder, such as `/tmp/.git`, it tracks none
+        // of this user's files.
         let is_stray = || belongs_to_another(&git, &folder) && is_open_to_others(top);
         if !git.exists() || is_stray() {
             continue;
@@ -183,7 +182,7 @@ fn tracked_at(path: &Path) -> Result<Vec<PathBuf>, TrackedError> {
                 let paths = names.map(|name| top.join(path_of_bytes(name)).components().collect());
                 return Ok(paths.collect());
             }
-            // Git does not take every folder of this name for a repository.
+            // Not every folder named `.git` is a repository.
             Ok(Err(said)) if git.is_dir() && said.contains("not a git repository") => continue,
             Ok(Err(said)) => said,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -215,8 +214,8 @@ fn parted(state: &Path) -> Option<(&Path, &str)> {
 }
 
 /// Lists the files that git tracks at and below `inner`, a path from `top`. Git runs at the top of
-/// the working tree: a commit can contain a folder that looks like a bare repository, and git would use
-/// that repository if it ran inside. The inner `Err` is git's message.
+/// the working tree: a commit can contain a folder that looks like a bare repository, and git would
+/// use that repository if it ran inside. The inner `Err` is git's message.
 fn listed(top: &Path, inner: &Path) -> io::Result<Result<Vec<u8>, String>> {
     let mut command = Command::new("git");
     for variable in REPOSITORY_VARIABLES {
@@ -350,7 +349,7 @@ mod tests {
         let links = ours.join("links");
         assert!(refuse_tracked(&links).is_ok());
         for place in [&links, &ours] {
-            // Only root gives files away.
+            // Only root can change the owner of a file.
             if std::os::unix::fs::chown(place, Some(65_534), None).is_err() {
                 return;
             }
@@ -448,7 +447,7 @@ mod tests {
             tracked_files(&around.path().join("other")).unwrap().len(),
             1
         );
-        // Only root gives files away.
+        // Only root can change the owner of a file.
         if given(&folder, 65_534)
             .and_then(|()| given(&git_of, 65_533))
             .is_err()
@@ -471,14 +470,14 @@ mod tests {
         }
         let folder = tempfile::tempdir().unwrap();
         write(folder.path().join("target/x"));
-        // As of a working tree that is mounted into a container without its repository.
+        // As in a working tree that is mounted into a container without its repository.
         fs::write(folder.path().join(".git"), "gitdir: /no/such/repository\n").unwrap();
         let answer = tracked_files(&folder.path().join("target"));
         assert!(
             matches!(answer, Err(TrackedError::Unanswered { .. })),
             "{answer:?}"
         );
-        // Git takes an empty folder for nothing.
+        // Git ignores an empty folder `.git`.
         fs::remove_file(folder.path().join(".git")).unwrap();
         fs::create_dir(folder.path().join(".git")).unwrap();
         assert!(

@@ -90,7 +90,6 @@ pub struct StepSize {
     pub high: f64,
 }
 
-/// The probabilities of the hypotheses.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Weighed {
     /// The probability that the culprit is one of the first k commits after GOOD, with a step of
@@ -106,7 +105,6 @@ pub(super) struct Weighed {
     pub step: Option<StepSize>,
 }
 
-/// The prior over commits, and the margin.
 #[derive(Debug, Clone)]
 pub(super) struct Model {
     /// The prior probability of each commit after GOOD, if there is a step.
@@ -276,7 +274,6 @@ impl Model {
         spaced(self.margin * SOUGHT, largest_step(races))
     }
 
-    /// Returns standard deviations of levels for the hypothesis of negligible changes.
     fn negligible_spreads(&self) -> impl Iterator<Item = f64> {
         spaced(self.margin * NEGLIGIBLE.0, self.margin * NEGLIGIBLE.1)
     }
@@ -402,7 +399,6 @@ impl<'a> FreeLevels<'a> {
         levels
     }
 
-    /// Returns the expected difference of two levels.
     fn difference(&self, from: usize, to: usize) -> f64 {
         dot(&self.row(from, to), &self.residuals)
     }
@@ -526,7 +522,8 @@ mod tests {
         near(prior.step.unwrap().theta, 0.0);
     }
 
-    /// By hand: the covariance of races (0, 2) and (0, 1) is σ²·(2 1; 1 2) and errors.
+    /// By hand: the covariance of races (0, 2) and (0, 1) is σ²·(2 1; 1 2) plus their error
+    /// variances.
     #[test]
     fn the_evidence_of_free_levels_is_a_normal_density() {
         let races = [

@@ -5,8 +5,8 @@ use std::fmt;
 use super::Posterior;
 use super::model::{CommitRace, Model, is_off};
 
-/// A race may stop when it is wrong about whether the step lies between its two commits with a
-/// probability of at most this share of α. Later races test the result again, and the last one, of
+/// A race may stop once the probability that it is wrong about whether the step lies between its
+/// two commits is at most this share of α. Later races test the result again, and the last race, of
 /// the culprit against the commit before, tests all of them.
 const DECIDED: f64 = 0.25;
 /// The assumed probability that a race of a new commit misleads about whether there is a single

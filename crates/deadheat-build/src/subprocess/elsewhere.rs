@@ -13,7 +13,6 @@ pub(super) fn stopped_by(_child: &Child) -> Option<&'static str> {
     None
 }
 
-/// Kills a child.
 pub(super) fn end(child: &mut Child) -> io::Result<()> {
     child.kill()?;
     child.wait().map(drop)

@@ -16,7 +16,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The pause between two checks in that time.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Starts a program in a separate process group, so that all processes that it starts can be killed.
+/// Starts a program in a separate process group, so that all processes that it starts can be
+/// killed.
 pub(super) fn in_own_group(command: &mut Command) -> &mut Command {
     command.process_group(0)
 }

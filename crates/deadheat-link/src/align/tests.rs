@@ -7,7 +7,6 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The width and endianness of an object.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
     is_64: bool,
