@@ -150,7 +150,8 @@ pub enum BuildError {
         good: String,
         /// The end of the range.
         bad: String,
-        /// The last common commit of the start's branch and the line of first parents.
+        /// The newest commit on the line of `bad`'s first parents that is also an ancestor of
+        /// `good`.
         before: String,
     },
     /// The commit lacks the user's working directory.

@@ -782,9 +782,10 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// Builds a commit with bench targets of the other side. If both sides have a bench target of
-    /// the same name, builds only the added ones, because the others have a build of their own. If
-    /// a target does not compile with the commit, leaves it out and builds again.
+    /// Builds a commit with bench targets added from the other side. If the commit keeps bench
+    /// targets of its own that the other side has too, builds only the added targets: the commit's
+    /// own targets have a separate build, from its unchanged sources. If an added target does not
+    /// compile with the commit, leaves it out and builds again.
     fn with_benches(
         &mut self,
         build: &CargoBuild,

@@ -153,7 +153,7 @@ fn more_commands_of_hyperfine_than_can_race_are_refused() {
         format!(r#"{{"command":"c{number}","mean":1.0,"times":[1.0,1.1]}}"#)
     });
     let done = analyze("a.json", &format!(r#"{{"results":{commands}}}"#));
-    done.fails_with(2, &["has 100000 contenders; between 1 and 64 can race"]);
+    done.fails_with(4, &["has 100000 contenders; between 1 and 64 can race"]);
 }
 
 #[test]

@@ -348,7 +348,7 @@ fn a_run_is_replaced_by_its_continuation_only() {
     // A truncated copy has nothing new.
     fs::write(&path, lines[..6].join("\n") + "\n").unwrap();
     says(&repository.run(&["add", "runs"]), 0, &["1 already known"]);
-    says(&repository.run(&push), 0, &["holds them already"]);
+    says(&repository.run(&push), 0, &["already contains these runs"]);
     // The blocks of another run after the first line.
     let other = repository.race((0, 1), 0.05, "two");
     let other = fs::read_to_string(other).unwrap();
@@ -1049,7 +1049,7 @@ fn runs_are_kept_on_a_branch_that_is_never_checked_out() {
     let before = repository.git(&["status", "--porcelain"]);
     let push = ["push", "--branch", "runs", "runs"];
     says(&repository.run(&push), 0, &["21 runs committed to runs"]);
-    says(&repository.run(&push), 0, &["holds them already"]);
+    says(&repository.run(&push), 0, &["already contains these runs"]);
     assert_eq!(repository.git(&["status", "--porcelain"]), before);
     assert_eq!(
         repository.git(&["rev-list", "--count", "runs", "--"]),

@@ -185,7 +185,10 @@ fn a_launch_without_its_value_fails_where_it_was_and_is_shown() {
         "echo v: many",
         "\"many\" is not a finite number; it printed \"v: many\"",
     );
-    told("echo v: 0", "0 is not above zero, but a change is a ratio");
+    told(
+        "echo v: 0",
+        "0 is not above zero, so deadheat cannot compute a change, which is a ratio",
+    );
     told("echo v: -1", "-1 is not above zero");
     told("echo v: inf", "\"inf\" is not a finite number");
     told(

@@ -80,7 +80,8 @@ pub(crate) fn push_scalar(bytes: &mut Vec<u8>, scalar: u32) {
 pub enum Number<'a> {
     /// An integer that fits into 64 bits.
     Whole(i64),
-    /// A larger integer, as written in the file, because a dump repeats it.
+    /// An integer that does not fit into 64 bits. Its digits are kept as in the file, because the
+    /// JSON dump (`-d`) repeats them.
     Digits(&'a str),
     /// A number with a fraction or an exponent, NaN, or an infinity.
     Float(f64),

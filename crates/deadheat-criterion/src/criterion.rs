@@ -163,7 +163,10 @@ pub struct BenchmarkGroup<'a, M: Measurement = WallTime> {
 
 impl<'a, M: Measurement> BenchmarkGroup<'a, M> {
     pub(crate) fn new(measurement: &'a M, name: String) -> Self {
-        assert!(!name.is_empty(), "a group of benchmarks has a name");
+        assert!(
+            !name.is_empty(),
+            "the name of a group of benchmarks must not be empty"
+        );
         Self {
             measurement,
             name,
@@ -314,7 +317,10 @@ impl IntoBenchmarkId for BenchmarkId {
 impl<S: Into<String>> IntoBenchmarkId for S {
     fn into_benchmark_id(self) -> BenchmarkId {
         let function = self.into();
-        assert!(!function.is_empty(), "a benchmark has a name");
+        assert!(
+            !function.is_empty(),
+            "the name of a benchmark must not be empty"
+        );
         BenchmarkId {
             function: Some(function),
             parameter: None,

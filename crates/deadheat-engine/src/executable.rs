@@ -218,16 +218,36 @@ const SCRIPT_ENDINGS: [&str; 15] = [
 /// arguments. Other files in the arguments may be outputs.
 #[cfg(feature = "commands")]
 pub fn scripts_and_input(command: &CommandLine) -> Vec<PathBuf> {
-    let within = |path: &Path| match &command.directory {
-        Some(directory) => directory.join(path),
-        None => path.to_owned(),
-    };
     let words = command.words.iter().skip(1);
-    let arguments = words.map(|word| within(Path::new(word)));
+    let arguments = words.map(|word| command.within(Path::new(word)));
     let mut files: Vec<PathBuf> = arguments.filter(|path| is_script(path)).collect();
     if let Input::File(input) = &command.input {
         // The launcher opens the input relative to deadheat's current folder.
         files.push(input.clone());
+    }
+    files
+}
+
+/// Returns the files that the hooks of a command start or read: their programs if these are named by
+/// a path, and the scripts among their arguments.
+#[cfg(feature = "commands")]
+pub fn files_of_hooks(command: &CommandLine) -> Vec<PathBuf> {
+    let hooks = &command.hooks;
+    let all = [
+        &hooks.setup,
+        &hooks.prepare,
+        &hooks.conclude,
+        &hooks.cleanup,
+    ];
+    let mut files = Vec::new();
+    for words in all.into_iter().flatten() {
+        for (place, word) in words.iter().enumerate() {
+            let path = command.within(Path::new(word));
+            let is_program = place == 0 && word.contains('/') && path.is_file();
+            if (is_program || (place > 0 && is_script(&path))) && !files.contains(&path) {
+                files.push(path);
+            }
+        }
     }
     files
 }
@@ -464,6 +484,25 @@ mod tests {
             .to_vec();
         expected.push("in".into());
         assert_eq!(scripts_and_input(&command), expected);
+    }
+
+    #[cfg(feature = "commands")]
+    #[test]
+    fn the_files_of_hooks_are_their_scripts_and_programs_with_a_path() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.py", "made", "out"] {
+            fs::write(folder.path().join(name), "1").unwrap();
+        }
+        let words = |all: &[&str]| Some(all.iter().map(|word| (*word).to_owned()).collect());
+        let mut command = CommandLine {
+            directory: Some(folder.path().to_owned()),
+            ..deadheat_testing::runs::command(&["true"])
+        };
+        command.hooks.setup = words(&["./made", "out"]);
+        command.hooks.prepare = words(&["python3", "a.py", "no.py"]);
+        command.hooks.cleanup = words(&["python3", "a.py"]);
+        let expected = ["./made", "a.py"].map(|name| folder.path().join(name));
+        assert_eq!(files_of_hooks(&command), expected);
     }
 
     #[cfg(feature = "commands")]

@@ -75,7 +75,9 @@ pub use deadline::Deadline;
 pub use error::EngineError;
 pub use executable::{PLACEMENTS_VARIABLE, is_executable};
 #[cfg(feature = "commands")]
-pub use executable::{contents, find_executable, is_jar, rewritten_since, scripts_and_input};
+pub use executable::{
+    contents, files_of_hooks, find_executable, is_jar, rewritten_since, scripts_and_input,
+};
 pub use function::{
     AsyncExecutor, Asynchronous, ByReference, ByValue, ComparesOutputs, Concurrent, Disagreement,
     FunctionBenchmark, Pilot, least_warm_up_rounds, pilot,

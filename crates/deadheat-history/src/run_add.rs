@@ -131,7 +131,7 @@ pub fn push(args: &PushArgs) -> Result<Status, Failure> {
     let quoted = shell_words::quote(&branch);
     let runs = counted(count as u64, "run", "runs");
     line_to_stdout(&match count {
-        0 => format!("{branch} holds them already"),
+        0 => format!("nothing to commit: {branch} already contains these runs"),
         _ => format!("{runs} committed to {branch}; `git push origin {quoted}` shares them"),
     })?;
     Ok(Status::Done)

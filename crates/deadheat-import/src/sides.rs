@@ -415,7 +415,7 @@ pub fn alone(results: Results, terms: &Terms) -> Result<Run, Failure> {
             count,
             max: Plan::MAX_CONTENDERS,
         };
-        return Err(Failure::Usage(error.to_string()));
+        return Err(Failure::Data(format!("{}: {error}", results.source)));
     }
     let side = |benchmark: &ResultBenchmark| {
         let mut file = Results::new(&results.source, &results.tool);

@@ -209,10 +209,19 @@ impl CommandLine {
     /// to be searched in `PATH`; `None` for an empty command.
     pub fn program(&self) -> Option<PathBuf> {
         let program = self.words.first()?;
-        Some(match &self.directory {
-            Some(directory) if program.contains('/') => directory.join(program),
-            _ => Path::new(program).to_owned(),
+        Some(match program.contains('/') {
+            true => self.within(Path::new(program)),
+            false => Path::new(program).to_owned(),
         })
+    }
+
+    /// Returns a path in the working folder of the command as a path that is valid in deadheat's
+    /// own working folder.
+    pub fn within(&self, path: &Path) -> PathBuf {
+        match &self.directory {
+            Some(directory) => directory.join(path),
+            None => path.to_owned(),
+        }
     }
 }
 

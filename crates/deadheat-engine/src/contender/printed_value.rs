@@ -111,7 +111,7 @@ impl ValueReader {
             if self.zero {
                 "a value that deadheat can race, because it is negative"
             } else {
-                "above zero, but a change is a ratio"
+                "above zero, so deadheat cannot compute a change, which is a ratio"
             }
         ))
     }

@@ -67,7 +67,8 @@ struct Families {
     /// Index of a benchmark by name and registration.
     by_key: HashMap<String, usize>,
     key: String,
-    /// Index of the last row's benchmark, because repetitions usually follow each other.
+    /// Index of the previous row's benchmark. It is tried first, because repetitions of a
+    /// benchmark usually follow each other.
     last: usize,
     /// The metrics of the counters so far, by name.
     counters: HashMap<String, Metric>,

@@ -222,13 +222,14 @@ fn known<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block<'a>> {
 fn truth(one: &CalibratedKind, alpha: f64) -> String {
     let wrong: u64 = one.known.iter().map(|known| known.wrong).sum();
     let wrong = match wrong {
-        0 => "none in the wrong direction".to_owned(),
-        wrong => format!("{wrong} in the wrong direction"),
+        0 => "no race found a change in the wrong direction".to_owned(),
+        1 => "1 race found a change in the wrong direction".to_owned(),
+        wrong => format!("{wrong} races found a change in the wrong direction"),
     };
     let name = kind(one.kind);
     match &one.coverage {
         Some(held) => format!(
-            "{name}: of {}, {} contain the true change ({}; {} are promised), {wrong}.",
+            "{name}: of {}, {} contain the true change ({}; {} are promised); {wrong}.",
             counted(held.of, "interval", "intervals"),
             held.hits,
             bounds(held.low, held.high),

@@ -239,13 +239,13 @@ fn refuse_rewritten(path: &Path, old: &RunHeader) -> Result<(), RaceError> {
         return Ok(());
     };
     let mut rewritten = programs_of(&old.plan)
-        .filter_map(|files| rewritten_since(&files.program, &files.arguments, started_at));
+        .filter_map(|files| rewritten_since(&files.program, &files.read, started_at));
     match rewritten.next() {
         None => Ok(()),
         Some(program) => Err(RaceError::NotResumable {
             path: path.to_owned(),
             reason: format!(
-                "was begun before '{}' was last written\nhelp: race it again",
+                "cannot be resumed, because '{}' was written after the race began\nhelp: start a new race",
                 program.display()
             ),
         }),

@@ -3,7 +3,7 @@
 
 #[cfg(feature = "commands")]
 use {
-    deadheat_engine::{boot, contents, scripts_and_input},
+    deadheat_engine::{boot, contents, files_of_hooks, scripts_and_input},
     deadheat_model::{Hooks, Program, Workload},
     std::path::{Path, PathBuf},
 };
@@ -93,8 +93,9 @@ pub(super) fn contents_of_programs(plan: &Plan) -> Vec<(String, String)> {
             let name = file.file_name().unwrap_or(file.as_os_str());
             name.to_string_lossy().into_owned()
         };
-        let found = contents(&files.program, &files.arguments);
-        if found.is_empty() && files.has_hooks {
+        let found = contents(&files.program, &files.read);
+        let has_program = found.iter().any(|(file, _)| !files.read.contains(file));
+        if !has_program && files.has_hooks {
             programs.push((name(&files.program), String::new()));
         }
         programs.extend(
@@ -112,9 +113,9 @@ pub(super) fn contents_of_programs(plan: &Plan) -> Vec<(String, String)> {
 #[derive(PartialEq)]
 pub(super) struct StartedFiles {
     pub(super) program: PathBuf,
-    /// The scripts among the arguments of the contender, and its input file. Empty if the contender
-    /// has hooks, because the hooks may write these files.
-    pub(super) arguments: Vec<PathBuf>,
+    /// The scripts among the arguments of the contender, and its input file. If the contender has
+    /// hooks, only the files of its hooks, because the hooks may write the other files.
+    pub(super) read: Vec<PathBuf>,
     /// True if the contender has hooks. A hook may build the program, which is then missing before
     /// the race.
     has_hooks: bool,
@@ -125,7 +126,7 @@ pub(super) fn programs_of(plan: &Plan) -> impl Iterator<Item = StartedFiles> {
     fn started(program: &Program) -> StartedFiles {
         StartedFiles {
             program: program.executable.clone(),
-            arguments: program.arguments.iter().map(PathBuf::from).collect(),
+            read: program.arguments.iter().map(PathBuf::from).collect(),
             has_hooks: false,
         }
     }
@@ -133,10 +134,12 @@ pub(super) fn programs_of(plan: &Plan) -> impl Iterator<Item = StartedFiles> {
     contenders.filter_map(|contender| match &contender.workload {
         Workload::Command(command) => {
             let has_hooks = command.hooks != Hooks::default();
-            let arguments = (!has_hooks).then(|| scripts_and_input(command));
             Some(StartedFiles {
                 program: command.program()?,
-                arguments: arguments.unwrap_or_default(),
+                read: match has_hooks {
+                    true => files_of_hooks(command),
+                    false => scripts_and_input(command),
+                },
                 has_hooks,
             })
         }
