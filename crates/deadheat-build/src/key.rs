@@ -77,7 +77,9 @@ impl KeyInputs {
             "checkout",
             OsStr::from_bytes(&repository.checkout_settings()?),
         );
-        this.add_file(&repository.common.join("info/attributes"));
+        for file in repository.attributes_files()? {
+            this.add_file(&file);
+        }
         let mut variables: Vec<_> = std::env::vars_os()
             .filter(|(name, _)| is_heeded(name))
             .collect();

@@ -195,6 +195,23 @@ impl<'a> Repository<'a> {
         Ok(self.run(git)?.stdout)
     }
 
+    /// Returns the files that may give attributes to files of any repository, in the order in which
+    /// git reads them. They need not exist.
+    pub(crate) fn attributes_files(&self) -> Result<Vec<PathBuf>, BuildError> {
+        let git = self.git(&["config", "--path", "--get", "core.attributesFile"]);
+        let named = self.run(git)?.stdout;
+        let named = named.strip_suffix(b"\n").map(path_of_bytes);
+        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let home = || Some(PathBuf::from(variable("HOME")?).join(".config"));
+        let config = || variable("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home);
+        let default = || Some(config()?.join("git/attributes"));
+        let of_the_user = named.or_else(default);
+        let of_the_system = Some(PathBuf::from("/etc/gitattributes"));
+        let of_the_repository = Some(self.common.join("info/attributes"));
+        let all = [of_the_system, of_the_user, of_the_repository];
+        Ok(all.into_iter().flatten().collect())
+    }
+
     pub(crate) fn is_shallow(&self) -> Result<bool, BuildError> {
         let done = self.run(self.git(&["rev-parse", "--is-shallow-repository"]))?;
         Ok(String::from_utf8_lossy(&done.stdout).trim() == "true")
@@ -227,7 +244,11 @@ impl<'a> Repository<'a> {
     }
 
     fn ask_for_commit(&self, name: &str) -> Result<Finished, BuildError> {
-        let wanted = format!("{name}^{{commit}}");
+        // Git would search for `text^{commit}`.
+        let wanted = match name.starts_with(":/") {
+            true => name.to_owned(),
+            false => format!("{name}^{{commit}}"),
+        };
         // Git prefers a tag to a branch of the same name, and warns of it unless its configuration
         // says not to.
         let warn = ["-c", "core.warnAmbiguousRefs=true"];

@@ -107,6 +107,24 @@ fn a_changed_filter_of_git_builds_again() {
 }
 
 #[test]
+fn changed_attributes_of_the_user_build_again() {
+    needs!("git");
+    let repo = Repo::new();
+    let says_now = || {
+        let (sides, _) = repo.build("HEAD..HEAD");
+        says(&sides.unwrap().candidate)
+    };
+    repo.git(&["config", "filter.shout.smudge", "tr a-z A-Z"]);
+    let file = repo.path("attributes of the user");
+    repo.git(&["config", "core.attributesFile", file.to_str().unwrap()]);
+    let before = says_now();
+    fs::write(&file, "value filter=shout\n").unwrap();
+    assert_eq!(says_now(), before.to_uppercase());
+    fs::write(&file, "").unwrap();
+    assert_eq!(says_now(), before);
+}
+
+#[test]
 fn an_executable_that_is_gone_is_built_again() {
     needs!("git");
     let repo = Repo::new();

@@ -276,15 +276,17 @@ fn read_long_name(entry: &mut impl Read) -> io::Result<PathBuf> {
 /// Writes a file of a pack. Its modification time is 1970, because deadheat refuses to resume a
 /// part of a race if one of its programs was modified after the part began.
 fn put(from: (&mut impl Read, &Path), executable: bool, file: &Path) -> Result<(), FormatError> {
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder).map_err(cannot_write(folder))?;
-    }
-    let mut written = File::create_new(file).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            FormatError::whole(from.1, "holds two files of the same name")
-        }
+    use io::ErrorKind::{AlreadyExists, InvalidFilename, NotADirectory};
+    let refused = |error: io::Error| match error.kind() {
+        AlreadyExists => FormatError::whole(from.1, "holds two files of the same name"),
+        NotADirectory => FormatError::whole(from.1, "holds a file inside of another file"),
+        InvalidFilename => FormatError::whole(from.1, "holds a file whose name is too long"),
         _ => cannot_write(file)(error),
-    })?;
+    };
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder).map_err(refused)?;
+    }
+    let mut written = File::create_new(file).map_err(refused)?;
     copy_all(from, (&mut written, file))?;
     let mode = if executable { 0o755 } else { 0o644 };
     let finish = || {
@@ -463,6 +465,27 @@ mod tests {
         let told = unpack(&raw_archive(base.path(), &entries), base.path());
         let told = told.unwrap_err().to_string();
         assert!(told.contains("more than 64 folders deep"), "{told}");
+    }
+
+    #[test]
+    fn names_that_cannot_exist_together_make_the_pack_invalid() {
+        let name = format!("{}\0", "c".repeat(300));
+        let file = |name| (EntryType::Regular, name, &b"1"[..]);
+        let long = (EntryType::GNULongName, "././@LongLink", name.as_bytes());
+        for (entries, problem) in [
+            (vec![file("a"), file("a")], "two files of the same name"),
+            (vec![file("a/b"), file("a")], "two files of the same name"),
+            (vec![file("a"), file("a/b")], "two files of the same name"),
+            (vec![file("a"), file("a/b/c")], "inside of another file"),
+            (vec![long, file("x")], "whose name is too long"),
+        ] {
+            let base = tempfile::tempdir().unwrap();
+            let inside = base.path().join("inside");
+            fs::create_dir(&inside).unwrap();
+            let told = unpack(&raw_archive(base.path(), &entries), &inside).unwrap_err();
+            assert!(!told.is_write_error(), "{told}");
+            assert!(told.to_string().contains(problem), "{told}");
+        }
     }
 
     #[test]

@@ -375,6 +375,12 @@ impl Lines {
         let found = scan(BufReader::with_capacity(BUFFER, open()?), &part.file)?;
         refuse_foreign(part, &found.run)?;
         let end = match found.run.end.clone() {
+            Some(_) if measured_nothing(&found.run) => {
+                return Ok(Err(format!(
+                    "part {} measured nothing{HELP}--allow-missing merges without it",
+                    part.shard.index
+                )));
+            }
             Some(end) if matches!(end.reason, EndReason::Finished | EndReason::Budget) => end,
             end => {
                 let why = match end.map(|end| end.reason) {
@@ -386,9 +392,8 @@ impl Lines {
                 };
                 let index = part.shard.index;
                 return Ok(Err(format!(
-                    "part {index} is not finished: it {why}\nhelp: run the same command again to \
-                     finish \
-                     it; --allow-missing merges without it"
+                    "part {index} is not finished: it {why}{HELP}run the same command again to \
+                     finish it; --allow-missing merges without it"
                 )));
             }
         };
@@ -421,6 +426,14 @@ impl Lines {
         io::Write::flush(&mut self.file).map_err(cannot_write(&self.path))?;
         Ok(Ok(end))
     }
+}
+
+/// Returns true if a part has benchmarks to race, but neither a block nor a failure of any.
+fn measured_nothing(run: &Run) -> bool {
+    let plan = &run.header.plan;
+    let has_some = plan.benchmarks.iter().any(|one| plan.races(one));
+    let is_empty = run.benchmarks.iter().all(|of| of.blocks().is_empty());
+    has_some && is_empty && run.failures.is_empty()
 }
 
 fn refuse_foreign(part: &Part, run: &Run) -> Result<(), FormatError> {

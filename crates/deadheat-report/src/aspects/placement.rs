@@ -3,7 +3,7 @@
 
 use deadheat_model::{
     AddressSpace, Comparison, Estimate, Json, LogRatio, Object, ObservedImage, ObservedProcess,
-    Scope, Spreads, Warning,
+    Scope, Spreads, Warning, without_help,
 };
 
 use crate::glyphs::Glyphs;
@@ -198,7 +198,7 @@ pub(crate) fn apart(apart: f64) -> String {
 /// Shortens a message from another program and removes its final full stop, so that it fits into a
 /// sentence.
 fn quoted(reason: &str, glyphs: Glyphs) -> String {
-    shown(reason, REASON, glyphs)
+    shown(without_help(reason), REASON, glyphs)
         .trim_end_matches('.')
         .to_owned()
 }
