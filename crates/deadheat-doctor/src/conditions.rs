@@ -46,8 +46,9 @@ pub fn conditions(root: &Root) -> Conditions {
     }
 }
 
-/// Returns the values of a checkup without measurements. `stolen` is the share of time that the
-/// hypervisor has taken since boot; it replaces a measured share.
+/// Returns the values of a checkup in which nothing was measured. Only the share of time that the
+/// hypervisor has taken is known: `stolen`, the share since boot, takes the place of a measured
+/// share.
 fn read(stolen: Option<f64>) -> Measured {
     Measured {
         watched: Watched {

@@ -40,7 +40,7 @@ pub(crate) type Side = (usize, usize);
 
 /// Draws new physical pages, and remembers which pages processes use.
 ///
-/// Reading all of two programs of 5 MB took 14 ms in every replicate; reading only the pages in use
+/// Reading two whole programs of 5 MB took 14 ms in every replicate; reading only the pages in use
 /// took 7 ms. The other pages stay in the cache, because a missing page would be read from the disk
 /// within a sample.
 #[derive(Debug, Default)]
@@ -89,8 +89,8 @@ impl PageDraws {
         }
     }
 
-    /// Records for each side of `benchmark`, a rerun of `other`, the libraries of this side in
-    /// `other`.
+    /// Copies the recorded libraries of each side of benchmark `other` to `benchmark`, which is its
+    /// rerun.
     #[cfg(feature = "commands")]
     pub(crate) fn copy_libraries(&self, benchmark: usize, other: usize) {
         let mut libraries = self.libraries.borrow_mut();

@@ -44,7 +44,7 @@ impl SampleClock {
 }
 
 /// A clock measurement that runs alongside other work. If deadheat slept during the measurement
-/// instead, it would cost 8 of the 34 ms of a short race.
+/// instead, this would take 8 of the 34 ms of a short race.
 #[derive(Debug)]
 pub(crate) struct ClockChoice {
     counter: Result<Ticks, String>,

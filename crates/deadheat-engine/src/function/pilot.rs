@@ -18,7 +18,8 @@ const MIN_READINGS: f64 = 100.0;
 /// samples are disturbed more often, and they repeat a slow call on the same input, which branch
 /// predictors then learn.
 const MIN_NS: f64 = 5_000.0;
-/// The maximum number of iterations: a loop that is still too short does nothing.
+/// The maximum number of iterations. If a sample with this many calls is still too short, the calls
+/// do nothing.
 const MOST_ITERATIONS: u64 = 1 << 30;
 /// The number of timings of a short call; the fastest counts.
 const TRIES: usize = 3;

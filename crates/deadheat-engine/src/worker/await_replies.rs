@@ -18,8 +18,8 @@ const NEWS: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) enum WaitError {
     Cause {
-        /// The index of that worker among those waited for; any index if the worker to blame is
-        /// unknown.
+        /// The index of the worker to blame, among the workers waited for; any index if it is
+        /// unknown which worker is to blame.
         worker: usize,
         cause: FunctionError,
     },
@@ -157,8 +157,8 @@ impl PeerLost {
         }
     }
 
-    /// Returns the report about a worker that closed its turn-taking pipes, because it ended or
-    /// while it keeps running.
+    /// Returns the report about a worker that closed its turn-taking pipes, whether it has ended or
+    /// keeps running.
     fn of_closed(place: usize) -> Self {
         Self {
             since: Instant::now(),
