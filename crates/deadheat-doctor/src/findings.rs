@@ -2,8 +2,8 @@
 //!
 //! deadheat compares samples that are close in time, in random order, in many processes. Influences
 //! on both sides of a pair cancel: a slow machine, a drifting frequency, the temperature.
-//! Influences on one side only widen the interval, so that the answer takes longer. The limits
-//! below are the sizes from which on a problem is worth fixing.
+//! Influences on one side only widen the interval, so that the answer takes longer. A problem is
+//! worth fixing from the limits below on.
 
 use deadheat_model::doctor::{
     Effect, EffectKind, Facts, Finding, Host, NotMeasured, SharingFlaw, State,

@@ -48,7 +48,8 @@ pub(crate) struct Shared {
     pub(crate) error: f64,
     /// The standard deviation, between pairs, of the logarithm of the ratio of the CPU times.
     pub(crate) scatter: f64,
-    /// CPU time of the loop that ended first, as a share of the total of both at that time.
+    /// CPU time of the loop that ended first, as a share of the CPU time that both loops had used
+    /// by then.
     pub(crate) first: f64,
     /// Preemptions per second of CPU time, while both loops ran.
     pub(crate) switches: f64,

@@ -141,8 +141,8 @@ impl PageDraws {
     /// sizes, in a random order over all files. Reading each file from its start did not help: the
     /// kernel returned the same pages.
     ///
-    /// Files that cannot be read, that another process has mapped or that lie in a file system of
-    /// memory keep their pages.
+    /// Files that cannot be read, that another process has mapped or that are in a memory file
+    /// system (tmpfs) keep their pages.
     pub(crate) fn redraw(&self, files: &[PathBuf], rng: &mut impl Rng) {
         if self.is_too_slow.get() {
             return;

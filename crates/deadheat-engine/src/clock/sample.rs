@@ -15,7 +15,7 @@ use crate::usage::{ThreadUsage, read_ns};
 
 /// The number of steps of a clock that are measured to find the smallest one.
 const STEPS: usize = 400;
-/// The maximum number of readings with which the smallest step of a clock is searched for.
+/// The maximum number of readings to find the smallest step of a clock.
 const MOST_READINGS: usize = 100_000;
 
 /// The resolution assumed for a clock that did not change during all readings, in nanoseconds: 10

@@ -21,8 +21,8 @@ pub(super) type ProcessName = [u8; 16];
 /// The time that a process may outlive its command before it is killed. A shell does not wait for
 /// `<(COMMAND)`, for example.
 const GRACE: Duration = Duration::from_millis(20);
-/// The longest wait for the end of killed processes. A process for which the kernel waits for a
-/// disk or a network may take longer to end.
+/// The longest wait for the end of killed processes. A process that waits in the kernel for a disk
+/// or a network may take longer to end.
 const LONGEST_DEATH: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(1);
 /// The maximum number of generations of processes that are killed. Killing a process makes its
