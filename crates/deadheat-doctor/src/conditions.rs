@@ -1,6 +1,6 @@
 //! The conditions of a host in a distributed race: the limits of its container, and what system
-//! files report about disturbances. It measures nothing, so it delays the race by only a few
-//! milliseconds; `deadheat doctor` reports more.
+//! files report about disturbances. This module measures nothing, so it delays the race by only a
+//! few milliseconds; `deadheat doctor` reports more.
 
 use deadheat_engine::cores_of_this_thread;
 use deadheat_model::doctor::{CoreWatch, Facts, Finding, NotMeasured, State};

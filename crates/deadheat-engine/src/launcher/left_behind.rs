@@ -2,8 +2,8 @@
 //!
 //! The launcher is the subreaper of these processes: the kernel makes them children of the
 //! launcher. The launcher kills the processes that a command left, because they would run at the
-//! same time as the samples of the other side, and reports their name. It keeps the processes that
-//! a hook left, because a hook may start a server.
+//! same time as the samples of the other side, and reports the name of the first. It keeps the
+//! processes that a hook left, because a hook may start a server.
 
 use std::time::{Duration, Instant};
 

@@ -296,8 +296,8 @@ fn blame_for_answering_early(
     silent.iter().all(waits).then_some(early)
 }
 
-/// Returns the error for a worker that ended. Its peer may be the cause but be noticed later, so
-/// this blames the most suspicious worker that has ended.
+/// Returns the error for a worker that ended. The cause may be the worker's peer, even if the end
+/// of the peer is noticed later. So this blames the most suspicious worker that has ended.
 fn blame_for_death(
     workers: &mut [&mut WorkerProcess],
     place: usize,
