@@ -185,7 +185,8 @@ pub(crate) enum Kept {
     Null,
     Bool(bool),
     Whole(i64),
-    /// An integer that exceeds 64 bits; its digits are the text with this number in [`Texts`].
+    /// An integer that exceeds 64 bits: the number of the text in [`Texts`] that contains its
+    /// digits.
     Digits(u32),
     Float(f64),
     Text(u32),

@@ -59,7 +59,7 @@ impl AsyncExecutor for SmolExecutor {
     }
 }
 
-/// The executor of async-std, which builds on that of smol.
+/// The executor of async-std, which builds on smol's executor.
 #[cfg(feature = "async_std")]
 #[derive(Clone, Copy, Debug)]
 pub struct AsyncStdExecutor;
@@ -155,8 +155,8 @@ impl<'a, A: AsyncExecutor, M: Measurement> AsyncBencher<'a, '_, A, M> {
         });
     }
 
-    /// Takes the time that `routine` returns for the requested number of calls as the wall time of
-    /// a sample.
+    /// Uses the time that `routine` measures itself and returns as the wall time of a sample.
+    /// `routine` makes the number of calls that it gets as its argument.
     #[inline(never)]
     pub fn iter_custom<R, F>(&mut self, mut routine: R)
     where

@@ -30,8 +30,9 @@ impl<'a, M: Measurement> Bencher<'a, M> {
         });
     }
 
-    /// Takes the time that `routine` returns for the requested number of calls as the wall time of
-    /// a sample. CPU time and the other metrics cover everything that `routine` does.
+    /// Uses the time that `routine` measures itself and returns as the wall time of a sample.
+    /// `routine` makes the number of calls that it gets as its argument. CPU time and the other
+    /// metrics cover everything that `routine` does.
     #[inline(never)]
     pub fn iter_custom<R>(&mut self, mut routine: R)
     where

@@ -1,7 +1,7 @@
 //! The state of this process while its benchmark functions run. With criterion's API, registering a
 //! benchmark also runs it, because its closure may borrow local data. So this process runs all
-//! benchmark functions for one purpose: to list the benchmarks, or to serve the benchmark that a
-//! coordinator requests when it is registered.
+//! benchmark functions for one purpose: to list the benchmarks, or to find the benchmark that a
+//! coordinator requests and to serve it as soon as it is registered.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -1,6 +1,6 @@
 //! The conditions of a host in a distributed race: the limits of its container, and what system
-//! files report about disturbances. It measures nothing, so it delays the race by only a few
-//! milliseconds; `deadheat doctor` reports more.
+//! files report about disturbances. This module measures nothing, so it delays the race by only a
+//! few milliseconds; `deadheat doctor` reports more.
 
 use deadheat_engine::cores_of_this_thread;
 use deadheat_model::doctor::{CoreWatch, Facts, Finding, NotMeasured, State};
@@ -46,8 +46,9 @@ pub fn conditions(root: &Root) -> Conditions {
     }
 }
 
-/// Returns the values of a checkup without measurements. `stolen` is the share of time that the
-/// hypervisor has taken since boot; it replaces a measured share.
+/// Returns the values of a checkup in which nothing was measured. Only the share of time that the
+/// hypervisor has taken is known: `stolen`, the share since boot, takes the place of a measured
+/// share.
 fn read(stolen: Option<f64>) -> Measured {
     Measured {
         watched: Watched {

@@ -169,10 +169,11 @@ fn spread_out(cores: &[u32], isolated: &[u32]) -> Vec<u32> {
     chosen
 }
 
-/// A core counts as quieter than the others if it loses at most half of the time that they usually
-/// lose to other work, and at least 0.2% of all time (`CLEARLY`) less. The short watch is not more
-/// accurate than that.
+/// A core counts as quieter than the others if it loses to other work at most this share of the
+/// time that the others usually lose, and if the difference is at least [`CLEARLY`].
 const QUIETER: f64 = 0.5;
+/// The smallest difference that counts between the times that two cores lose, as a share of all
+/// time. Watching cores for a short time does not show smaller differences.
 const CLEARLY: f64 = 0.002;
 
 /// Returns the advice on pinning from the watched cores. `allowed` are the cores that deadheat was

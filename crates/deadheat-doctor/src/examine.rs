@@ -19,8 +19,8 @@ use crate::scheduler::sharing_facts;
 use crate::sharing::share;
 use crate::watch::{Watched, Work, slowdown, watch};
 
-/// The share of the total duration for each measurement. The rest is for reading files and
-/// allocating memory.
+/// The share of the total duration in which cores are watched. The constants below are the shares
+/// of the other measurements; the rest is for reading files and allocating memory.
 const WATCHING: f64 = 0.21;
 const WORKING: f64 = 0.08;
 const COMPETING: f64 = 0.10;
@@ -322,8 +322,8 @@ pub(crate) fn clock_facts(root: &Root, clock: &SampleClock, fallback: Option<Str
     }
 }
 
-/// Returns the kernel's setting for performance counters, and the error of opening one. The setting
-/// alone does not reveal a sandbox or a machine without counters.
+/// Returns the kernel's setting for performance counters, and the error if they cannot be opened.
+/// The setting alone does not reveal a sandbox or a machine without counters.
 pub(crate) fn counters(root: &Root) -> Facts {
     Facts::Counters {
         paranoid: root.number("proc/sys/kernel/perf_event_paranoid"),

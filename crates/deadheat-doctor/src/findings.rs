@@ -2,8 +2,8 @@
 //!
 //! deadheat compares samples that are close in time, in random order, in many processes. Influences
 //! on both sides of a pair cancel: a slow machine, a drifting frequency, the temperature.
-//! Influences on one side only widen the interval, so that the answer takes longer. The limits
-//! below are the sizes from which on a problem is worth fixing.
+//! Influences on one side only widen the interval, so that the answer takes longer. A problem is
+//! worth fixing from the limits below on.
 
 use deadheat_model::doctor::{
     Effect, EffectKind, Facts, Finding, Host, NotMeasured, SharingFlaw, State,
@@ -22,9 +22,9 @@ pub(crate) struct Measured {
     pub(crate) clock_cost_ns: f64,
     pub(crate) system_clock_cost_ns: f64,
     pub(crate) evenness: Option<Evenness>,
-    /// The relative change in the time of a fixed piece of work while a sibling thread, or another
-    /// core, is busy.
+    /// The relative change in the time of a fixed piece of work while a sibling thread is busy.
     pub(crate) sibling: Result<f64, NotMeasured>,
+    /// The relative change in the time of a fixed piece of work while another core is busy.
     pub(crate) other: Result<f64, NotMeasured>,
     pub(crate) pages: Result<PageReads, NotMeasured>,
     pub(crate) shared: Result<Shared, NotMeasured>,
@@ -155,29 +155,30 @@ fn effects(facts: &Facts, measured: &Measured) -> (Vec<Effect>, Option<NotMeasur
 }
 
 /// Two limits for the share of time that a core loses to interrupts and other tasks: from the first
-/// the loss is a minor problem, and from the second it disturbs races.
+/// limit on, the loss is a minor problem; from the second on, it disturbs races.
 const LOST: [f64; 2] = [0.002, 0.01];
 
-/// Two limits for the share of time in which other tasks have the core: from the first it is a
-/// minor problem, and from the second it disturbs races.
+/// Two limits for the share of time in which other tasks have the core: from the first limit on,
+/// this is a minor problem; from the second on, it disturbs races.
 const WAITING: [f64; 2] = [0.002, 0.02];
 
-/// Two limits for the share of time that the hypervisor gives to other machines: from the first it
-/// is a minor problem, and from the second it disturbs races.
+/// Two limits for the share of time that the hypervisor gives to other machines: from the first
+/// limit on, this is a minor problem; from the second on, it disturbs races.
 const STOLEN: [f64; 2] = [0.0005, 0.01];
 
-/// Two limits for the number of runnable tasks per core, and two for the share of time in which a
-/// task waits (`PRESSURE`): from the first the load is a minor problem, and from the second it
-/// disturbs races.
+/// Two limits for the number of runnable tasks per core: from the first limit on, the load is a
+/// minor problem; from the second on, it disturbs races.
 const LOAD: [f64; 2] = [0.25, 1.0];
+/// Two limits for the share of time in which a task waits for a core: from the first limit on, the
+/// load is a minor problem; from the second on, it disturbs races.
 pub(crate) const PRESSURE: [f64; 2] = [0.02, 0.2];
 
 /// Two limits for the spread of the times of a fixed piece of work, relative to their median: from
-/// the first it is a minor problem, and from the second it disturbs races.
+/// the first limit on, the spread is a minor problem; from the second on, it disturbs races.
 const SPREAD: [f64; 2] = [0.02, 0.10];
 
 /// Two limits for the slowdown of a fixed piece of work while other cores are busy: from the first
-/// it is a minor problem, and from the second it disturbs races.
+/// limit on, the slowdown is a minor problem; from the second on, it disturbs races.
 const SLOWDOWN: [f64; 2] = [0.02, 0.10];
 
 /// A sibling thread counts as occupied by other tasks if it is busy for at least this share of the
@@ -185,7 +186,7 @@ const SLOWDOWN: [f64; 2] = [0.02, 0.10];
 const SIBLING_BUSY: f64 = 0.10;
 
 /// Two limits for the cost of a clock reading and for the resolution of the clock, in nanoseconds:
-/// from the first it is a minor problem, and from the second it disturbs races.
+/// from the first limit on, either is a minor problem; from the second on, it disturbs races.
 const CLOCK_NS: [f64; 2] = [100.0, 1_000.0];
 
 /// The distance from the critical temperature that is sufficient, in °C.

@@ -66,8 +66,9 @@ fn kibibytes(text: &str, name: &str) -> Option<u64> {
 /// The size of each array: far more than a processor's TLB covers.
 const ARRAY: usize = 32 << 20;
 
-/// The sizes of a huge page, to which the arrays are aligned, and of a small page, in bytes.
+/// The size of a huge page in bytes. The arrays are aligned to it.
 const HUGE: usize = 2 << 20;
+/// The size of a small page in bytes.
 const SMALL: usize = 4096;
 
 /// The free memory that is required, as a multiple of the size of both arrays.

@@ -175,8 +175,8 @@ pub(crate) fn waiting(pressure: &str) -> Option<f64> {
     (0.0..=100.0).contains(&percent).then_some(percent / 100.0)
 }
 
-/// Returns the nanoseconds that a thread waited for a core, from its `schedstat`: time on a core,
-/// time waiting, number of turns.
+/// Returns the nanoseconds that a thread waited for a core: the second number of its `schedstat`,
+/// after the time on a core and before the number of turns.
 pub(crate) fn waited_ns(schedstat: &str) -> Option<u64> {
     let mut numbers = schedstat.split_whitespace();
     let waited = numbers.nth(1)?.parse().ok()?;

@@ -65,8 +65,9 @@ fn real_time_share(root: &Root) -> Option<f64> {
     })
 }
 
-/// The loops hardly took turns if the first loop to end had at least this share of the CPU time
-/// until then. With time slices of half a loop, that share is two thirds.
+/// The two loops hardly took turns if the loop that ended first had used at least this share of the
+/// CPU time of both until its end. If the loops alternate in time slices of half a loop, the share
+/// is two thirds.
 const ALONE: f64 = 0.9;
 
 /// The smallest mean difference that counts as a bias, half of the default margin.
@@ -74,10 +75,10 @@ const BIAS: f64 = 0.005;
 /// The number of standard errors by which a bias must differ from 0.
 const CLEARLY: f64 = 3.0;
 
-/// If the time ratio of two commands that share a core varies by more than this from pair to pair
-/// (standard deviation), sharing is not better than taking turns: in turns, four launches of 15 ms
-/// vary by 8%. Pairs of loops of 8 ms varied by 1 to 3% on a virtual machine with two cores and
-/// four busy tasks.
+/// If the time ratio of two commands that share a core varies from pair to pair with at least this
+/// standard deviation, sharing is not better than taking turns: in turns, blocks of four launches
+/// of 15 ms vary by 8%. Pairs of loops of 8 ms varied by 1 to 3% on a virtual machine with two
+/// cores and four busy tasks.
 const SCATTER: f64 = 0.08;
 
 /// Returns the reasons why a race of two commands on one core may be biased or imprecise, the worst

@@ -18,8 +18,9 @@ use crate::watch::Work;
 /// second.
 pub(crate) const LOOP_NS: f64 = 8e6;
 
-/// The largest and (`FEWEST_PAIRS`) the smallest number of pairs of equal loops in a measurement.
+/// The largest number of pairs of equal loops in a measurement.
 const MOST_PAIRS: usize = 100;
+/// The smallest number of pairs of equal loops for a result.
 const FEWEST_PAIRS: usize = 4;
 
 /// The thread that should run first sleeps this long, so that it reaches the barrier last and
@@ -31,7 +32,7 @@ const HEAD_START: Duration = Duration::from_micros(200);
 pub(crate) struct Pair {
     /// CPU time of each loop.
     used_ns: [f64; 2],
-    /// CPU time of each loop when the first of them ended.
+    /// CPU time that each of the two loops had used when the first one ended.
     together_ns: [f64; 2],
     /// How often the kernel preempted one of the loops.
     switches: u64,
@@ -41,12 +42,14 @@ pub(crate) struct Pair {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shared {
     pub(crate) pairs: usize,
-    /// The logarithm of the ratio of the CPU times of the first and the second loop: its mean, the
-    /// standard error of the mean, and the standard deviation between pairs.
+    /// The mean logarithm of the ratio of the CPU times of the first and the second loop.
     pub(crate) difference: f64,
+    /// The standard error of `difference`.
     pub(crate) error: f64,
+    /// The standard deviation, between pairs, of the logarithm of the ratio of the CPU times.
     pub(crate) scatter: f64,
-    /// CPU time of the loop that ended first, as a share of the total of both at that time.
+    /// CPU time of the loop that ended first, as a share of the CPU time that both loops had used
+    /// by then.
     pub(crate) first: f64,
     /// Preemptions per second of CPU time, while both loops ran.
     pub(crate) switches: f64,

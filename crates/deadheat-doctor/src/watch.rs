@@ -15,8 +15,9 @@ use crate::procfs::{InterruptCounts, Interrupts, Root, Stat, interrupts, stat, w
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Watched {
     pub(crate) watch: CoreWatch,
-    /// Interrupts of the timer and of devices on the watched core, per second.
+    /// Timer interrupts per second on the watched core.
     pub(crate) timer: Option<f64>,
+    /// Device interrupts per second on the watched core.
     pub(crate) device: Option<f64>,
     pub(crate) busiest: Option<BusyLine>,
     /// The share of the time that each core of the machine was busy while one core was watched.
@@ -234,8 +235,9 @@ impl Work {
     }
 }
 
-/// Six independent chains keep the core's execution units busy; a thread that waits for its own
-/// results would leave them to its sibling.
+/// Computes `rounds` rounds in six chains that do not depend on each other, so that the core's
+/// execution units stay busy. A single chain would wait for its own results and leave the units to
+/// the sibling thread.
 fn churn(rounds: u64) -> u64 {
     let mut lanes = [1u64, 2, 3, 4, 5, 6];
     for round in 0..rounds {

@@ -317,7 +317,7 @@ pub fn fastest_cores(cores: &[u32], speed: impl Fn(u32) -> u64) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    /// Returns a folder with a `sys` in which each core has `file` with its number.
+    /// Returns a folder with a `sys` in which the `file` of each core contains one of `numbers`.
     fn machine(file: &str, numbers: &[u64]) -> tempfile::TempDir {
         let root = tempfile::tempdir().unwrap();
         for (core, number) in numbers.iter().enumerate() {

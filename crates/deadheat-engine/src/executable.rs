@@ -109,7 +109,7 @@ pub fn is_executable(path: &Path) -> bool {
 /// Returns the interpreter in the first line of a script; empty if the file is not a script, and
 /// `None` if it cannot be read.
 pub(crate) fn interpreter_of(program: &Path) -> Option<String> {
-    /// The maximum bytes of a first line that the kernel reads.
+    /// The maximum number of bytes that the kernel reads of a script's first line.
     const FIRST_LINE: u64 = 256;
     let mut line = Vec::new();
     let file = File::open(program).ok()?.take(FIRST_LINE);
@@ -325,9 +325,9 @@ mod jar {
     /// The first bytes of the record at the end of the archive, which locates the list of its
     /// files.
     const END: &[u8] = b"PK\x05\x06";
-    /// The size of the record at the end of the archive, and the maximum size of the comment after
-    /// it, in bytes.
+    /// The size in bytes of the record at the end of the archive.
     const END_BYTES: usize = 22;
+    /// The maximum size in bytes of the comment at the end of an archive.
     const MOST_COMMENT: u64 = 65_535;
     /// The file of an archive in which JMH lists its benchmarks.
     const BENCHMARKS: &[u8] = b"META-INF/BenchmarkList";
@@ -370,8 +370,8 @@ mod jar {
     mod tests {
         use super::*;
 
-        /// Returns an archive that is only valid in the parts that are read: this list of files,
-        /// and a comment at the end.
+        /// Returns an archive with a list of `names` and a final comment. Its other parts are not
+        /// valid.
         fn archive(names: &[u8]) -> Vec<u8> {
             let mut bytes = [BEGINNING, b"the files"].concat();
             let from = bytes.len() as u32;

@@ -52,7 +52,7 @@ pub trait FunctionBenchmark {
         true
     }
 
-    /// Makes the input of the next block and discards the outputs of the last one.
+    /// Makes the input of the next block and discards the outputs of the previous block.
     fn prepare(&mut self, seed: u64);
 
     /// Calls one contender `iterations` times and returns the measured times and counts. Outputs

@@ -224,8 +224,8 @@ pub(crate) fn scripts_of(pid: Pid) -> Vec<FileId> {
 /// work. Scripts also start short-lived children such as `sed`.
 const LEAST_WORK_NS: u64 = 3_000_000;
 
-/// Returns the process that does the work of `pid`: follows an only child as long as it has used
-/// more CPU time than its parent, as when a script waits for a program.
+/// Returns the process that does the work of `pid`: follows an only child as long as the child has
+/// used more CPU time than its parent, as when a script waits for a program.
 fn worker_of(pid: Pid) -> Pid {
     let mut worker = pid;
     while let [child] = children_of(worker)[..]
@@ -238,7 +238,7 @@ fn worker_of(pid: Pid) -> Pid {
 }
 
 /// The time from the start of a process to its first observation, if the process writes nothing
-/// earlier. Each later pause between observations is four times as long as the pause before,
+/// earlier. Each later pause is four times as long as the pause before, up to `LONGEST_PAUSE`,
 /// because an observation delays the process by some microseconds.
 const FIRST_LOOK: Duration = Duration::from_millis(2);
 const LONGEST_PAUSE: Duration = Duration::from_millis(512);

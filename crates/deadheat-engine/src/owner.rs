@@ -15,7 +15,7 @@ use nix::unistd::{Pid, getppid};
 
 use crate::interrupt::Interrupts;
 
-/// The process ID of the owner and its folder: `PID:FOLDER`.
+/// The environment variable with the process ID of the owner and its folder, as `PID:FOLDER`.
 const VARIABLE: &str = "DEADHEAT_OWNER";
 const PREFIX: &str = "deadheat-";
 
@@ -26,8 +26,9 @@ const PREFIX: &str = "deadheat-";
 pub struct Owner {
     folder: PathBuf,
     is_gone: Arc<AtomicBool>,
-    /// Held so that no signal ends this process before it has removed the folder. A signal between
-    /// two parts of a race, just as the run file was made, left the folder behind.
+    /// Held so that no signal ends this process before it has removed the folder. Without this, a
+    /// signal that arrived between two parts of a race, just as the run file was made, left the
+    /// folder behind.
     _interrupts: Interrupts,
 }
 

@@ -40,7 +40,7 @@ pub(crate) type Side = (usize, usize);
 
 /// Draws new physical pages, and remembers which pages processes use.
 ///
-/// Reading all of two programs of 5 MB took 14 ms in every replicate; reading only the pages in use
+/// Reading two whole programs of 5 MB took 14 ms in every replicate; reading only the pages in use
 /// took 7 ms. The other pages stay in the cache, because a missing page would be read from the disk
 /// within a sample.
 #[derive(Debug, Default)]
@@ -89,8 +89,8 @@ impl PageDraws {
         }
     }
 
-    /// Records for each side of `benchmark`, a rerun of `other`, the libraries of this side in
-    /// `other`.
+    /// Copies the recorded libraries of each side of benchmark `other` to `benchmark`, which is its
+    /// rerun.
     #[cfg(feature = "commands")]
     pub(crate) fn copy_libraries(&self, benchmark: usize, other: usize) {
         let mut libraries = self.libraries.borrow_mut();
@@ -141,8 +141,8 @@ impl PageDraws {
     /// sizes, in a random order over all files. Reading each file from its start did not help: the
     /// kernel returned the same pages.
     ///
-    /// Files that cannot be read, that another process has mapped or that lie in a file system of
-    /// memory keep their pages.
+    /// Files that cannot be read, that another process has mapped or that are in a memory file
+    /// system (tmpfs) keep their pages.
     pub(crate) fn redraw(&self, files: &[PathBuf], rng: &mut impl Rng) {
         if self.is_too_slow.get() {
             return;

@@ -11,8 +11,8 @@ pub(crate) struct Row {
     /// One past the last replicate that the benchmark may run.
     pub(crate) end: u32,
     pub(crate) previous: Option<ContenderId>,
-    /// The time on the run's clock at which the current replicate began, plus the time that it
-    /// spent on starting processes that several benchmarks share.
+    /// The time on the run's clock at which the current replicate began, plus the time that the
+    /// replicate has spent on starting processes that several benchmarks share.
     pub(crate) turn_began_ns: u64,
     /// The nanoseconds spent on the benchmark in this session.
     pub(crate) spent_ns: u64,
@@ -89,7 +89,8 @@ mod tests {
         Rounds::new(next.iter().enumerate().map(row).collect())
     }
 
-    /// Runs all turns and returns their benchmarks in order; `costs` are the times of a turn.
+    /// Runs all turns and returns their benchmarks in order. `costs` are the times of one turn of
+    /// each benchmark.
     fn turns(rounds: &mut Rounds, mut left_ns: Option<u64>, costs: &[u64]) -> Vec<usize> {
         let mut found = Vec::new();
         while let Some(place) = rounds.next(left_ns).filter(|_| found.len() < 100) {

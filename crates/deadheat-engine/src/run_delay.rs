@@ -62,8 +62,8 @@ pub(crate) struct Schedstat {
 /// of thread and process are read one after the other, and the kernel reports the usage of a
 /// process in microseconds.
 const SLACK_NS: u64 = 100_000;
-/// The divisor of the CPU time of the timed thread in the limit for other threads: they may use
-/// [`SLACK_NS`] plus a thousandth of its CPU time, which is a tenth of a margin of 1%.
+/// Other threads may use [`SLACK_NS`] plus the CPU time of the timed thread divided by this number:
+/// a thousandth, which is a tenth of a margin of 1%.
 const SLACK_PARTS: u64 = 1_000;
 
 fn is_company(others_ns: u64, own_ns: u64) -> bool {

@@ -162,9 +162,9 @@ pub struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Races every benchmark of the plan of `run`, after the samples that it already has, and
-    /// records how the run ended. An interruption is a regular end, not an error. After an error
-    /// the run keeps the samples measured until then.
+    /// Races every benchmark of the plan of `run`, continues after the samples that `run` already
+    /// has, and records how the run ended. An interruption is a regular end, not an error. After an
+    /// error the run keeps the samples measured until then.
     pub fn race(mut self, run: &mut Run) -> Result<(), EngineError> {
         let outcome = self.all_benchmarks(run);
         let (reason, error) = match outcome {

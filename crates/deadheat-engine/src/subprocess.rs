@@ -159,8 +159,8 @@ pub(crate) fn run(
     Ok(running.captured())
 }
 
-/// Runs these jobs at the same time, on the cores of this thread, with a common start. Returns
-/// `None` for jobs that were killed because another job failed.
+/// Starts these jobs at the same moment, on the cores of this thread, and waits for their ends.
+/// Returns `None` for jobs that were killed because another job failed.
 #[cfg(feature = "commands")]
 pub(crate) fn run_together(
     mut jobs: Vec<Job<'_>>,

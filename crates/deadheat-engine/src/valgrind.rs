@@ -19,8 +19,9 @@ const MOST_BYTES: u64 = 1 << 30;
 
 const VERSION: Duration = Duration::from_secs(30);
 
-/// Name prefixes of the files that callgrind writes: instruction counts, and Valgrind's log.
+/// The name prefix of the files with instruction counts that callgrind writes.
 const DUMP: &str = "dump.";
+/// The name prefix of Valgrind's logs.
 const WORDS: &str = "log.";
 /// The maximum number of bytes that are read of a Valgrind log.
 const MOST_WORDS: u64 = 1 << 20;

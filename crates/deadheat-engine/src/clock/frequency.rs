@@ -44,7 +44,7 @@ impl SampleClock {
 }
 
 /// A clock measurement that runs alongside other work. If deadheat slept during the measurement
-/// instead, it would cost 8 of the 34 ms of a short race.
+/// instead, this would take 8 of the 34 ms of a short race.
 #[derive(Debug)]
 pub(crate) struct ClockChoice {
     counter: Result<Ticks, String>,
@@ -253,8 +253,8 @@ fn measure(counter: Ticks) -> Result<f64, String> {
     })
 }
 
-/// Returns the rate of the counter that the machine states, because it is more accurate, or the
-/// measured rate if the machine states none. Returns an error if the two disagree.
+/// Returns the counter's rate as the machine states it, because that rate is more accurate; the
+/// measured rate if the machine states none. Returns an error if the two rates disagree.
 fn against_statement(measured: f64, hertz: Option<f64>) -> Result<f64, String> {
     let Some(hertz) = hertz else {
         return Ok(measured);

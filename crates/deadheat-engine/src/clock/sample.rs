@@ -13,9 +13,9 @@ use crate::counters::{Allocations, allocations_of_this_thread, callgrind};
 use crate::run_delay::{self, RunDelay};
 use crate::usage::{ThreadUsage, read_ns};
 
-/// The number of steps of a clock from which the smallest is taken, and the maximum number of
-/// readings for them.
+/// The number of steps of a clock that are measured to find the smallest one.
 const STEPS: usize = 400;
+/// The maximum number of readings to find the smallest step of a clock.
 const MOST_READINGS: usize = 100_000;
 
 /// The resolution assumed for a clock that did not change during all readings, in nanoseconds: 10

@@ -15,8 +15,8 @@ use crate::worker::{BlockRequest, Relay, Reply, Request};
 
 /// If processes take turns, an unrecorded sample has this many times fewer calls than a recorded
 /// one, because it only brings the input and the code back into the caches. If a recorded sample
-/// has fewer calls than this, unrecorded samples are left out, because they would take half of the
-/// time; both sides then start equally cold.
+/// has fewer calls than this number, unrecorded samples are left out, because they would take half
+/// of the time. Both sides then start equally cold.
 const PRIMES_SHORTER: u64 = 10;
 
 pub(super) struct Measured {

@@ -154,7 +154,7 @@ impl PrintedValues {
     }
 }
 
-/// The metrics of a launch before those of the [`Usage`](crate::usage::Usage).
+/// The first metrics of a launch. The metrics of its [`Usage`](crate::usage::Usage) follow.
 const TIMES: [Metric; 2] = [Metric::Wall, Metric::Cpu];
 
 impl<'a> CommandContenders<'a> {
@@ -839,8 +839,8 @@ impl StartsFrom for CommandContenders<'_> {
         Ok(())
     }
 
-    /// Also reports a flaw if outputs are compared and the output of the link differs from the
-    /// output of the user's own link.
+    /// Also treats a different output as a flaw of the link: if outputs are compared, the link must
+    /// print what the user's own link prints.
     fn flaw(
         &mut self,
         block: &Block,

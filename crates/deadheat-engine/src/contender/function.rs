@@ -456,8 +456,8 @@ impl FunctionContenders<'_> {
         })
     }
 
-    /// Ends the processes of the last replicate and starts those of the replicate whose first block
-    /// is `first`, with all contenders warmed up. No linker runs after this returns.
+    /// Ends the processes of the previous replicate, starts the processes of the replicate whose
+    /// first block is `first`, and warms up all contenders. No linker runs after this returns.
     fn enter_replicate(&mut self, first: &Block) -> Result<(), EngineError> {
         self.end_replicate();
         self.workers.instruments.check_clock()?;

@@ -1,4 +1,5 @@
-//! Hands processes that serve several benchmarks from one benchmark of a replicate to the next.
+//! Keeps processes that can serve several benchmarks, and hands them from one benchmark of a
+//! replicate to the next.
 
 use std::time::{Duration, Instant};
 

@@ -82,9 +82,9 @@ impl Programs {
         &self.known[index].program
     }
 
-    /// Returns the index in `known` of `program` in the process number `process` of a replicate;
-    /// adds it if it is new. The same file in two of these processes counts as two programs,
-    /// because each process gets its own neutral links.
+    /// Returns the index of a program in `known`, and adds the program if it is new. `process` is
+    /// the number of the replicate's process that runs it. The same file in two processes counts as
+    /// two programs, because each process gets its own neutral links.
     fn index_of(&mut self, program: WorkerProgram, process: usize) -> usize {
         let same = |known: &Known| known.program == program && known.process == process;
         if let Some(known) = self.known.iter().position(same) {

@@ -5,8 +5,9 @@ use std::path::Path;
 use crate::function_failure::FunctionError;
 use crate::worker::WorkerProgram;
 
-/// The maximum number of lines of an error, and of characters per line.
+/// The maximum number of lines of an error that a message shows.
 const LINES: usize = 3;
+/// The maximum number of characters that a message shows of each line of an error.
 const WIDTH: usize = 300;
 
 /// Returns the Python file that a program runs, as the user names it: the program itself, or an

@@ -19,8 +19,8 @@ use crate::procfs::{cpu_ns, resident_bytes};
 const MOST_WAITING: usize = 8;
 /// The maximum memory of all waiting processes together, in bytes.
 const MOST_BYTES: u64 = 256 << 20;
-/// The longest startup of a program that is started ahead. If a program starts more slowly, the
-/// user may be waiting for the first block, or press Ctrl-C.
+/// The longest startup of a program that is started ahead. A slower program is not started ahead,
+/// because the user may be waiting for the first block, or press Ctrl-C.
 const QUICK: Duration = Duration::from_millis(250);
 /// The time in which all processes that are started together must be ready.
 const UP_WITHIN: Duration = Duration::from_secs(2);

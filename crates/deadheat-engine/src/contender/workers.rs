@@ -291,7 +291,7 @@ impl<'a> Workers<'a> {
         Ok(())
     }
 
-    /// Returns the number of processes that may be started together.
+    /// Returns the number of processes that may be started ahead at the same time.
     pub(super) fn room_ahead(&self, layout: &ProcessLayout) -> usize {
         // Processes that take turns must be loaded together. If one start serves several
         // benchmarks, starting ahead gains nothing.
@@ -302,7 +302,8 @@ impl<'a> Workers<'a> {
         cores.min(self.ahead.room(layout.process_slots[0].program))
     }
 
-    /// Returns the startup of the first process of the program in the first process slot.
+    /// Returns how the program in the first process slot started; `None` before its first process
+    /// has been observed.
     pub(super) fn startup(&self, layout: &ProcessLayout) -> Option<Startup> {
         self.ahead.startup(layout.process_slots[0].program)
     }

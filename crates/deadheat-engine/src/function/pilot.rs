@@ -1,5 +1,5 @@
-//! Unrecorded calls before the race: the calibration run, which finds the number of calls per
-//! sample, the warm-up, and the calls before the first slot of a block.
+//! Unrecorded calls: the calibration run, which finds the number of calls per sample; the warm-up;
+//! and the calls before the first slot of a block.
 
 use std::time::Instant;
 
@@ -18,7 +18,8 @@ const MIN_READINGS: f64 = 100.0;
 /// samples are disturbed more often, and they repeat a slow call on the same input, which branch
 /// predictors then learn.
 const MIN_NS: f64 = 5_000.0;
-/// The maximum number of iterations: a loop that is still too short does nothing.
+/// The maximum number of iterations. If a sample with this many calls is still too short, the calls
+/// do nothing.
 const MOST_ITERATIONS: u64 = 1 << 30;
 /// The number of timings of a short call; the fastest counts.
 const TRIES: usize = 3;
@@ -43,7 +44,7 @@ pub struct Pilot {
     /// True if processes can skip the warm-up. This requires calls so long that the warm-up would
     /// be a single round, and that no contender's first call in this process was slower than its
     /// second by more than [`GAIN`]. False if inputs are renewed, because every block then begins
-    /// with an unrecorded round anyway.
+    /// with an unrecorded round anyway, and false with several threads.
     pub warm_at_once: bool,
     /// True if a contender changes its input, so that every call needs a new one.
     pub input_per_call: bool,
@@ -57,7 +58,7 @@ pub struct Pilot {
 
 const MOST_BLOCKS: u64 = 8;
 /// The total nanoseconds of samples after which no further trial block starts. Benchmarks with
-/// longer blocks have none, because a few blocks do not show the scatter.
+/// longer blocks have no trial blocks, because a few blocks do not show the scatter.
 const TRIAL_NS: f64 = 2e7;
 
 /// Finds the number of calls that makes the sample of the fastest contender at least `least_ns`

@@ -43,7 +43,8 @@ enum ChildMemory {
     /// The launcher's memory. The kernel suspends the launcher until `execve`. This is the fastest
     /// start.
     Shared,
-    /// A copy. Emulators and sandboxes may refuse the flags of `clone` for shared memory.
+    /// A copy of the launcher's memory, because emulators and sandboxes may refuse the flags of
+    /// `clone` for shared memory.
     Copied,
 }
 
@@ -397,9 +398,9 @@ pub(super) fn keeps_cores(pid: libc::pid_t, given: &CpuSet) -> Option<bool> {
     Some(is_within(&cores, given))
 }
 
-/// Returns true if the nice value or scheduling policy of a process differs from this process's.
-/// Its scheduling delay is then due to its priority. The process may have ended, if it was not
-/// reaped.
+/// Returns true if the nice value or scheduling policy of a process differs from the launcher's.
+/// The scheduling delay of the process is then due to its priority. The process may have ended, if
+/// it was not reaped.
 pub(super) fn has_own_priority(pid: libc::pid_t) -> bool {
     let priority = |pid: libc::pid_t| {
         // SAFETY: plain system calls on integers.

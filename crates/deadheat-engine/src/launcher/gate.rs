@@ -117,8 +117,8 @@ impl Spawner {
     /// Starts a child on one core, with a time slice in nanoseconds (0 for the kernel's default).
     /// Returns when the child waits at the gate.
     ///
-    /// Unlike [`Self::spawn`] this forks the launcher, which must run while the child waits. The
-    /// child notes the CPU time that the fork costs it before its program starts.
+    /// Unlike [`Self::spawn`] this forks the launcher, which must run while the child waits. Before
+    /// its program starts, the child notes the CPU time that it has used since the fork.
     pub(super) fn spawn_at_gate(
         &mut self,
         (image, env): (&Image, &EnvironmentImage),

@@ -2,8 +2,8 @@
 //!
 //! The launcher is the subreaper of these processes: the kernel makes them children of the
 //! launcher. The launcher kills the processes that a command left, because they would run at the
-//! same time as the samples of the other side, and reports their name. It keeps the processes that
-//! a hook left, because a hook may start a server.
+//! same time as the samples of the other side, and reports the name of the first. It keeps the
+//! processes that a hook left, because a hook may start a server.
 
 use std::time::{Duration, Instant};
 
@@ -21,8 +21,8 @@ pub(super) type ProcessName = [u8; 16];
 /// The time that a process may outlive its command before it is killed. A shell does not wait for
 /// `<(COMMAND)`, for example.
 const GRACE: Duration = Duration::from_millis(20);
-/// Time that a killed process may take to end. If the kernel waits for a disk or a network, it
-/// takes longer.
+/// The longest wait for the end of killed processes. A process that waits in the kernel for a disk
+/// or a network may take longer to end.
 const LONGEST_DEATH: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(1);
 /// The maximum number of generations of processes that are killed. Killing a process makes its
@@ -52,7 +52,7 @@ pub(super) fn children() -> Vec<Pid> {
 /// A process that outlived its launch and was killed.
 pub(super) struct LeftBehind {
     pub(super) name: ProcessName,
-    /// The ID of its process group: that of the command, unless the process left the group.
+    /// The ID of its process group: the group of the command, unless the process left that group.
     pub(super) group: Option<Pid>,
 }
 

@@ -371,8 +371,8 @@ fn only(place: usize, failure: Outcome, count: usize) -> Vec<Measured> {
     all
 }
 
-/// Subtracts the CPU time before the program started from a usage: first from system time, because
-/// most of it was system time.
+/// Subtracts `before_ns`, the CPU time of a process before its program started, from its usage:
+/// from the system time first, because most of `before_ns` was system time.
 fn take_off(usage: &mut Usage, before_ns: u64) {
     let of_system = before_ns.min(usage[1]);
     usage[1] -= of_system;

@@ -1,8 +1,8 @@
 //! Detects processes that were stopped and are not continued.
 //!
-//! The kernel stops a process of a background group when it reads the terminal or changes its
-//! settings. The parent learns of that only by SIGCHLD, because a pidfd reports only the end of a
-//! process.
+//! The kernel stops a process of a background group when the process reads from the terminal or
+//! changes the terminal's settings. The parent learns of the stop only by SIGCHLD, because a pidfd
+//! reports only the end of a process.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};

@@ -121,7 +121,7 @@ impl Tracer {
 const HEAD: usize = 8 + 8 + 16 + 1 + 4 + 4;
 /// Bytes of the identity of a file: its device and inode.
 const ID: usize = 16;
-/// Number of scripts in a record: files among the first arguments.
+/// The number of script identities in a record, for the files among the first two arguments.
 const SCRIPTS: usize = 2;
 
 fn record_of(pid: Pid, mapped: &[MappedFile]) -> Option<Vec<u8>> {

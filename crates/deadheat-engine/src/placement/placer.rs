@@ -23,7 +23,7 @@ pub(crate) struct Placer {
     helper: Helper,
     /// Builds of one program, which share one seed in each replicate.
     sides: Vec<Side>,
-    /// True if the links give code common to the sides the same addresses.
+    /// True if the code that all sides share has the same addresses in all their links.
     matched: bool,
     looks: Vec<u32>,
     seeds: Seeds,
@@ -255,8 +255,8 @@ impl Placer {
 }
 
 impl Drop for Placer {
-    /// Requests the links raced last again: the helper keeps those, because an error message may
-    /// name them, and deletes the links that no race holds.
+    /// Asks the helper once more for the links that were raced last. The helper keeps these,
+    /// because an error message may name them, and deletes the other links that no race holds.
     fn drop(&mut self) {
         for side in &mut self.sides {
             drop(side.hold.take());

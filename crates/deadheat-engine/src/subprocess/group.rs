@@ -95,8 +95,8 @@ impl ProcessGroup {
         self.notice.is_none().then_some(ASKED_EVERY)
     }
 
-    /// Returns the exit status of the child, if it has ended. Does not reap the child: until then
-    /// no other process can get its ID, by which the group is killed.
+    /// Returns the exit status of the child, if it has ended. Does not reap the child: as long as
+    /// it is not reaped, no other process can get its ID, by which the group is killed.
     pub(crate) fn ended(&self) -> Option<WaitStatus> {
         let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT | WaitPidFlag::WNOHANG;
         match waitid(Id::Pid(self.pid()), flags) {

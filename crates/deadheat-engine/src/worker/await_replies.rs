@@ -18,8 +18,8 @@ const NEWS: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(crate) enum WaitError {
     Cause {
-        /// The index of that worker among those waited for; any index if the worker to blame is
-        /// unknown.
+        /// The index of the worker to blame, among the workers waited for; any index if it is
+        /// unknown which worker is to blame.
         worker: usize,
         cause: FunctionError,
     },
@@ -157,8 +157,8 @@ impl PeerLost {
         }
     }
 
-    /// Returns the report about a worker that closed its turn-taking pipes, because it ended or
-    /// while it keeps running.
+    /// Returns the report about a worker that closed its turn-taking pipes, whether it has ended or
+    /// keeps running.
     fn of_closed(place: usize) -> Self {
         Self {
             since: Instant::now(),
@@ -296,8 +296,8 @@ fn blame_for_answering_early(
     silent.iter().all(waits).then_some(early)
 }
 
-/// Returns the error for a worker that ended. Its peer may be the cause but be noticed later, so
-/// this blames the most suspicious worker that has ended.
+/// Returns the error for a worker that ended. The cause may be the worker's peer, even if the end
+/// of the peer is noticed later. So this blames the most suspicious worker that has ended.
 fn blame_for_death(
     workers: &mut [&mut WorkerProcess],
     place: usize,

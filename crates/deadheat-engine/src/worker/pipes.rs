@@ -137,8 +137,8 @@ fn descriptors<const N: usize>(variable: &str) -> Option<[OwnedFd; N]> {
     Some(numbers.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) }))
 }
 
-/// Makes the kernel signal this worker when its coordinator dies, however it dies, and makes an
-/// exit of the worker kill what its functions have started.
+/// Makes the kernel signal this worker when its coordinator dies in any way, even by SIGKILL. Also
+/// makes the worker kill the processes that its functions have started when it exits.
 fn die_with_the_coordinator() {
     WORKER.store(std::process::id(), Ordering::Relaxed);
     // SAFETY: the function makes only plain system calls.

@@ -104,9 +104,9 @@ pub(crate) trait HarnessAdapter: Sync {
     }
 
     /// Returns the seconds per repetition if the user sets none: a thousand times the resolution of
-    /// any clock. Longer repetitions gain little, because launches differ more than that: 21
-    /// benchmarks of identical executables took 57 s at 3 ms and 29 s at 1 ms, with equally many
-    /// dead heats.
+    /// any clock. Longer repetitions gain little, because launches differ from each other by more
+    /// than a thousandth: 21 benchmarks of identical executables took 57 s at 3 ms and 29 s at 1
+    /// ms, with equally many dead heats.
     fn repetition_seconds(&self) -> f64 {
         0.001
     }
@@ -298,8 +298,9 @@ impl LaunchOutput {
 pub(crate) struct Repetition {
     /// The number of iterations of all threads of the repetition together.
     pub(crate) iterations: u64,
-    /// The number of iterations that a launch must request for a repetition of `iterations`
-    /// iterations: the iterations of one thread, unless the harness multiplies the request.
+    /// The number of iterations that a launch must request to get a repetition like this one. It is
+    /// smaller than `iterations` if each of several threads runs the requested number, or if the
+    /// harness runs several iterations for each requested one.
     pub(crate) told: u64,
     /// Nanoseconds per iteration.
     pub(crate) wall_ns: f64,

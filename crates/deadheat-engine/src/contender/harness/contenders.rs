@@ -402,8 +402,8 @@ impl StartsFrom for HarnessContenders<'_> {
         Ok(())
     }
 
-    /// Launches as few repetitions as the harness allows. If the program leaves the link, it is
-    /// launched again with the path of the link as `argv[0]`.
+    /// Launches as few repetitions as the harness allows. If the program executes another file than
+    /// the link, it is launched again with the path of the link as `argv[0]`.
     fn flaw(
         &mut self,
         block: &Block,

@@ -49,8 +49,8 @@ impl HarnessAdapter for Go {
     }
 
     /// Runs every benchmark once to find the sub-benchmarks. If the run stops early, the last
-    /// function may have sub-benchmarks that did not run. It is then run alone, and the functions
-    /// after it run again.
+    /// function may have sub-benchmarks that did not run. It is then run alone, and another process
+    /// runs the functions after it.
     fn benchmarks(
         &self,
         ask: &mut dyn FnMut(&Question) -> Result<Captured, EngineError>,

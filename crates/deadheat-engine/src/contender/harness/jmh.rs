@@ -251,7 +251,8 @@ fn combined<'v>(
 }
 
 /// Splits a name into the method and its parameters with their values. A part without `=` belongs
-/// to the previous value; JMH cannot run such a value, because it splits it at the comma.
+/// to the previous value, which then contains a comma. JMH cannot run such a benchmark, because JMH
+/// splits values at commas.
 fn parts(benchmark: &str) -> (&str, Vec<(&str, String)>) {
     let Some((name, rest)) = benchmark.split_once(':') else {
         return (benchmark, Vec::new());

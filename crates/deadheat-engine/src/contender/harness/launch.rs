@@ -57,7 +57,7 @@ pub(super) struct Launch<'a> {
     /// The name by which the program knows the benchmark.
     pub(super) benchmark: &'a str,
     pub(super) length: RepetitionLength,
-    /// The number of first repetitions to discard as a warm-up.
+    /// The number of repetitions at the start of a launch that are discarded as a warm-up.
     pub(super) warm_up: u32,
     pub(super) repetitions: u32,
     pub(super) is_side_by_side: bool,

@@ -471,7 +471,8 @@ enum Rehearsed {
 }
 
 /// Returns the iterations per repetition: as many as the faster side needs, but limited so that the
-/// repetitions of the slower side stay below [`LONGEST_REPETITION_NS`].
+/// repetitions of the slower side stay below [`LONGEST_REPETITION_NS`], unless the slower side
+/// itself needs longer ones.
 fn iterations(tried: &[Tried]) -> u64 {
     let most = tried.iter().map(Tried::iterations).max().unwrap_or(1);
     let bearable = tried.iter().map(|tried| {

@@ -346,9 +346,9 @@ impl<'a> Row<'a> {
         self.get("name")?.as_text()
     }
 
-    /// Returns the values of the run. If the worker calibrated its loops, all values are among the
-    /// warm-ups with their loops, and the last `count` are returned. `None` if the report has an
-    /// unexpected form.
+    /// Returns the values of the run. If the worker calibrated its loops, it reports every value as
+    /// a warm-up, together with its loops; the last `count` values that were long enough are
+    /// returned. `None` if the report has an unexpected form.
     fn values(&self, count: usize) -> Option<Vec<Value>> {
         if self.get("calibrate_loops").is_none() {
             let loops = self.get("loops")?.as_u64()?;
@@ -572,8 +572,9 @@ mod tests {
         );
     }
 
-    /// Lists the benchmarks of a script. `answer` returns the names that run if all or one are
-    /// requested, and true if the script fails. Also returns the questions.
+    /// Lists the benchmarks of a simulated script, and also returns the requested tasks. For a task
+    /// number or `all`, `answer` returns the benchmarks that run, and true if the script then
+    /// fails.
     fn listed(
         answer: impl Fn(&str) -> (&'static [&'static str], bool),
     ) -> (Result<Vec<String>, String>, Vec<String>) {
