@@ -184,10 +184,10 @@ impl<'a> Graph<'a> {
             .collect()
     }
 
-    /// Passes each path below a function to `found`, with the own cost of the last frame, which is
+    /// Passes each path below `function` to `found`, with the own cost of the last frame, which is
     /// a function or a file of inlined code. `weight` is the cost of the calls to `function` on
-    /// this path. Calls back into the path are left out, and their cost is divided among the other
-    /// calls.
+    /// this path. Calls to functions that are already on the path are left out, and their cost is
+    /// divided among the other calls.
     fn follow(
         &self,
         function: &'a str,
