@@ -17,11 +17,12 @@ use crate::timeline::{
 };
 use crate::words::{bisecting, changes, closure, heading, level, named, remarks};
 
-/// The number of machines that have different colours.
+/// The number of colours for machines; with more machines, colours are reused.
 const COLOURS: usize = 6;
 
-/// The free space above and below the levels, in percent of the height.
+/// The free space above the levels, in percent of the height.
 const ABOVE: f64 = 12.0;
+/// The free space below the levels, in percent of the height.
 const BELOW: f64 = 10.0;
 
 /// If two steps are closer than this, in percent of the plot's width, only the larger one has its

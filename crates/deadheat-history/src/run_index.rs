@@ -89,7 +89,8 @@ pub struct Adding {
     new: u64,
     replaced: u64,
     known: u64,
-    /// The number of files without commits in folders that the user named.
+    /// The number of files in named folders that were skipped, because they do not compare two
+    /// commits.
     passed_over: u64,
     refused: u64,
 }

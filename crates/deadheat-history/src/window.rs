@@ -66,14 +66,16 @@ pub struct Window {
     pub commits: Vec<WindowCommit>,
     /// The part of git's line of commits that was read, as full ids, newest first.
     pub line: Vec<String>,
-    /// The number of commits from the same period that git does not know; `commits` includes them.
+    /// The number of commits from the period of the selected commits that git does not know;
+    /// `commits` includes them.
     pub unknown: usize,
-    /// The number of commits from the same period that git has on another line; `commits` excludes
-    /// them.
+    /// The number of commits from the period of the selected commits that git has on another line;
+    /// `commits` excludes them.
     pub off_line: usize,
     /// False if git is missing, and the commits are ordered by their times.
     pub has_git: bool,
-    /// True if the index has older commits.
+    /// True if the index has commits older than the selected ones. Always false for a range that
+    /// the user gave.
     pub older: bool,
 }
 
