@@ -165,10 +165,9 @@ impl<'a> Graph<'a> {
         })
     }
 
-    /// Returns the functions at which paths begin: their inclusive cost exceeds the cost of all
-    /// recorded calls to them. Each comes with this excess. If none qualifies, because all
-    /// functions are part of a cycle, returns every function that has a cost of its own, with this
-    /// cost.
+    /// Returns the functions at which paths begin: those whose inclusive cost exceeds the cost of
+    /// all recorded calls to them, each with the excess. If all functions are part of a cycle, so
+    /// that none qualifies, returns every function that has a cost of its own, with this cost.
     fn roots(&self) -> Vec<(&'a str, f64)> {
         let beyond = |function: &&'a str| {
             let called = self.called.get(function).copied().unwrap_or_default();

@@ -441,8 +441,8 @@ impl Series<'_> {
         out.write_str("</tbody></table></div></details>")
     }
 
-    /// Writes a link to the page of a race, if there is one, and the path of its run file, as a
-    /// link if it is in a folder.
+    /// Writes a link to the page of a race, unless the race has no page, and the path of the race's
+    /// run file. The path is a link if the file is in a folder, and not on a git branch.
     fn run(&self, out: &mut dyn Write, race: &TimelineRace) -> fmt::Result {
         if let Some(page) = self.links.pages.get(&race.path) {
             write!(out, "<a href=\"{}\">page</a> · ", Attribute(encoded(page)))?;

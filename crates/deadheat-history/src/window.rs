@@ -1,7 +1,7 @@
 //! Selects the commits of a history and puts them in order.
 //!
-//! Git determines the order. Only the needed part of git's line of commits and of the index is
-//! read, so the other runs cost nothing, even if there are 100,000.
+//! Git determines the order. Only the needed parts of git's line of commits and of the index are
+//! read, so runs of commits that are not selected cost nothing, even if there are 100,000.
 
 use std::collections::{HashMap, HashSet};
 

@@ -154,9 +154,9 @@ fn sections_by_gnu(map: &str, add: &mut impl FnMut(Section)) {
 }
 
 /// Reads the map of lld: lines such as `VMA LMA Size Align file:(.text.f)`, with sizes in
-/// hexadecimal, followed by the symbols of that section, indented further. A section with another
-/// alignment gets no symbol, because an order of symbols cannot reproduce the gap that a script
-/// would leave before it.
+/// hexadecimal, followed by the symbols of that section, indented further. A section that is not
+/// aligned to 64 bytes gets no symbol, because an order of symbols cannot reproduce the gap that a
+/// script would leave before it.
 fn sections_by_lld(map: &str, add: &mut impl FnMut(Section)) {
     let mut last: Option<(Section, bool)> = None;
     let mut done = |last: &mut Option<(Section, bool)>| {
