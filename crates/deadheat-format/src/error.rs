@@ -315,8 +315,8 @@ impl FormatError {
         }
     }
 
-    /// Returns true for a write error whose cause is not the disk or its permissions: a missing
-    /// folder, for example, a folder in the file's place, or a run file in use.
+    /// Returns true for a write error that neither the disk nor its permissions caused, such as a
+    /// missing folder, a folder in the file's place, or a run file in use.
     pub fn is_of_the_path(&self) -> bool {
         use io::ErrorKind::{
             AlreadyExists, InvalidFilename, IsADirectory, NotADirectory, NotFound,

@@ -18,7 +18,7 @@ pub type Stop = fn() -> bool;
 
 /// The pause between two attempts to get the lock of a database.
 const PAUSE: Duration = Duration::from_millis(20);
-/// The largest number of attempts to get the lock of a database: they take one minute in total.
+/// The largest number of attempts to get the lock of a database. Together they take one minute.
 const ATTEMPTS: i32 = 3_000;
 
 /// The number of SQLite's virtual-machine steps between two checks for signals: about 1 ms.

@@ -102,8 +102,8 @@ pub(crate) struct Link {
 pub(crate) struct Weight {
     /// The variance that the edge is weighted by: the inverse of the weight.
     pub variance: f64,
-    /// The elasticity of `variance` in the edge's own squared error: the relative change of
-    /// `variance`, divided by that of the squared error.
+    /// The elasticity of `variance` with respect to the edge's own squared error: the relative
+    /// change of `variance`, divided by the relative change of the squared error.
     pub own: f64,
 }
 

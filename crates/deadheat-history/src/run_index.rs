@@ -89,8 +89,8 @@ pub struct Adding {
     new: u64,
     replaced: u64,
     known: u64,
-    /// The number of files in named folders that were skipped, because they do not compare two
-    /// commits.
+    /// The number of files that were skipped because they do not compare two commits, in folders
+    /// that the user named.
     passed_over: u64,
     refused: u64,
 }

@@ -698,7 +698,7 @@ fn contenders_of(file: &Path, run: &Run, tool: &str) -> Results {
 }
 
 /// Returns the identity of a contender: that of its benchmark, with the name of the contender.
-/// Names show the contender only if the file has several of the same benchmark.
+/// Names show the contender only if a file has several contenders of the benchmark.
 fn identity(benchmark: &Benchmark, contender: usize) -> Identity {
     let contender = &benchmark.contenders[contender].name;
     let (place, shown) = (QualifierPlace::Contender, QualifierShown::IfFileDiffers);

@@ -423,8 +423,8 @@ struct Rows {
 }
 
 /// Consecutive blocks of one replicate, all with the same number of rows. The last stretch of a
-/// benchmark has only one block. In an unpaired table, each stretch counts as one block, whose rows
-/// are consecutive rows of a replicate.
+/// benchmark has only one block. In an unpaired table, each stretch is stored as one block, whose
+/// rows are consecutive rows of a replicate.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     replicate: u32,
