@@ -165,10 +165,9 @@ impl<'a> Graph<'a> {
         })
     }
 
-    /// Returns the functions at which paths begin: their inclusive cost exceeds the cost of all
-    /// recorded calls to them. Each comes with this excess. If none qualifies, because all
-    /// functions are part of a cycle, returns every function that has a cost of its own, with this
-    /// cost.
+    /// Returns the functions at which paths begin: those whose inclusive cost exceeds the cost of
+    /// all recorded calls to them, each with the excess. If all functions are part of a cycle, so
+    /// that none qualifies, returns every function that has a cost of its own, with this cost.
     fn roots(&self) -> Vec<(&'a str, f64)> {
         let beyond = |function: &&'a str| {
             let called = self.called.get(function).copied().unwrap_or_default();
@@ -184,10 +183,10 @@ impl<'a> Graph<'a> {
             .collect()
     }
 
-    /// Passes each path below a function to `found`, with the own cost of the last frame, which is
+    /// Passes each path below `function` to `found`, with the own cost of the last frame, which is
     /// a function or a file of inlined code. `weight` is the cost of the calls to `function` on
-    /// this path. Calls back into the path are left out, and their cost is divided among the other
-    /// calls.
+    /// this path. Calls to functions that are already on the path are left out, and their cost is
+    /// divided among the other calls.
     fn follow(
         &self,
         function: &'a str,

@@ -36,7 +36,7 @@ pub struct ExplainedPair {
     pub totals: [u64; 2],
     /// The change of wall time that a recorded race measured, if there is one.
     pub wall: Option<WallChange>,
-    /// The meaning of `totals` and `wall` together.
+    /// The conclusion from `totals` and `wall`.
     pub finding: Finding,
     /// The functions that at least one side executed, the largest difference first.
     pub functions: Vec<FunctionChange>,
@@ -107,7 +107,8 @@ pub struct WallChange {
     pub verdict: Verdict,
 }
 
-/// The meaning of a change of counts for a change of time.
+/// The conclusion from the counts and the times of both sides: whether the work explains a change
+/// of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// The counts of both sides are equal, and their times were not measured.

@@ -22,18 +22,20 @@ pub(crate) const FLAME: &str = "
 .flame figcaption { color: var(--quiet); font-size: .9rem; margin-top: .4rem; }
 ";
 
-/// The width of a graph, in the units of the SVG, and the height of a row (`ROW`).
+/// The width of a graph, in the units of the SVG.
 const WIDTH: f64 = 1_180.0;
+/// The height of a row, in the units of the SVG.
 const ROW: f64 = 17.0;
-/// The smallest width of a drawn function, the width of a character (`CHARACTER`), and the smallest
-/// number of characters to which a name is shortened (`FEWEST`).
+/// The smallest width of a drawn function, in the units of the SVG.
 const THINNEST: f64 = 0.3;
+/// The width of a character, in the units of the SVG.
 const CHARACTER: f64 = 7.3;
+/// The smallest number of characters to which a name is shortened.
 const FEWEST: usize = 3;
 
 #[derive(Default)]
 struct Node<'a> {
-    /// The counts of the candidate, including calls.
+    /// The candidate's counts in this function and in all functions that it calls on this path.
     whole: u64,
     below: BTreeMap<&'a str, Node<'a>>,
 }
@@ -54,7 +56,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// The data for drawing a function, shared by all functions.
+/// The data that drawing each function needs.
 struct Drawing<'a> {
     /// The width of one count, in the units of the graph.
     scale: f64,
@@ -109,8 +111,8 @@ impl Drawing<'_> {
         drawn.map(|one| 1 + self.depth(one)).max().unwrap_or(0)
     }
 
-    /// Draws the calls below a function, from `x` to the right, in this row counted from the
-    /// bottom.
+    /// Draws the functions that `caller` calls in the row numbered `row` from the bottom, starting
+    /// at `x`, and the functions that they call in the rows above.
     fn below(
         &self,
         out: &mut String,

@@ -5,9 +5,11 @@ use deadheat::parts::model::Verdict;
 use crate::explanation::{Finding, WallChange};
 use crate::profile::ProfileUnit;
 
-/// Limits for the share of a change of time that the change of work explains (both changes as
-/// logarithms): from `WORK` on the work is the cause, and below `NOT_WORK` it is not.
+/// The smallest share of a change of time that the change of work must explain to count as its
+/// cause. Both changes are logarithms.
 const WORK: f64 = 0.5;
+/// The smallest share of a change of time that the change of work must explain to count as a part
+/// of its cause. Both changes are logarithms.
 const NOT_WORK: f64 = 0.25;
 
 /// The logarithm of a change of work that a race cannot detect. Even the length of a program's name

@@ -17,9 +17,11 @@ use crate::words::{
 
 /// The largest width, in columns, of a side's name above a column of counts.
 const HEAD: usize = 20;
-/// Code inlined into a function gets a row if its difference is at least 1/20 of the function's
-/// difference (`OF_THE_FUNCTION`) and 1/200 of the baseline's total (`OF_ALL`).
+/// Code inlined into a function gets no row if its difference is below this part of the function's
+/// difference: 1/20.
 const OF_THE_FUNCTION: u64 = 20;
+/// Code inlined into a function gets no row if its difference is below this part of the baseline's
+/// total: 1/200.
 const OF_ALL: u64 = 200;
 /// The largest number of rows for code inlined into one function.
 const MOST_INLINED: usize = 3;

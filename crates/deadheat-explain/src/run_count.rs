@@ -32,7 +32,8 @@ use crate::wire_perf::read_perf_script;
 const ENOUGH: u64 = 1_000_000;
 
 /// Profiles both sides of each pair with the profiler `by`. `timeout` limits each command, launch
-/// or sample. Calls `begins` with the name and index of each benchmark, and their number.
+/// or sample. Calls `begins` before each benchmark, with its name, its index and the number of
+/// benchmarks.
 pub(crate) fn explanation(
     pairs: Pairs,
     by: Profiler,
@@ -90,7 +91,7 @@ fn failure(error: &ProfileError, interrupts: &Interrupts) -> Failure {
     }
 }
 
-/// The profiles of a pair, or the reason why deadheat cannot profile such a pair.
+/// The profiles of a pair, or the reason why deadheat cannot profile the pair.
 type CountedPair = Result<(Counted, [Profile; 2]), String>;
 
 struct Counting<'a> {
@@ -100,8 +101,8 @@ struct Counting<'a> {
 }
 
 impl Counting<'_> {
-    /// Appends the pairs of a benchmark, whose first contender is the baseline. Returns the reason
-    /// as an inner error if deadheat cannot profile the benchmark.
+    /// Appends the pairs of a benchmark, whose first contender is the baseline. The inner error is
+    /// the reason why deadheat cannot profile the benchmark.
     fn benchmark(
         &self,
         benchmark: &Benchmark,
@@ -311,12 +312,14 @@ impl Counting<'_> {
 
 /// The approximate total time of the samples that perf takes of the baseline.
 const WHILE: Duration = Duration::from_millis(500);
-/// The shortest duration of a sample, which decides the number of calls per sample.
+/// The shortest duration of a sample. The number of calls per sample is doubled until a sample
+/// takes this long.
 const SAMPLE: Duration = Duration::from_millis(10);
 const MOST_SAMPLES: u32 = 1_000;
-/// The length of a launch of the baseline, in instructions or in nanoseconds on a processor, and
-/// the largest number of iterations of a launch (`MOST_ITERATIONS`).
+/// The shortest launch of the baseline, in instructions or in nanoseconds on a processor. The
+/// number of iterations is raised until a launch is this long.
 const LAUNCH: u64 = 500_000_000;
+/// If a launch has this many iterations, the number is not raised further.
 const MOST_ITERATIONS: u64 = 1_000_000_000;
 
 /// The option of Google Benchmark that accepts a number of iterations from release 1.8 on.

@@ -29,7 +29,8 @@ pub(crate) enum ProfileError {
     NoSamples {
         reason: String,
     },
-    /// Google Benchmark on one side accepts no number of iterations, so samples are not comparable.
+    /// The Google Benchmark library of one side does not accept a number of iterations, so samples
+    /// of both sides are not comparable.
     NoLength {
         program: String,
     },

@@ -21,14 +21,16 @@ const VERSION: Duration = Duration::from_secs(30);
 
 /// The number of samples that the baseline should have. Each sample copies 8 kB of the stack.
 const SAMPLES: u64 = 10_000;
-/// The smallest period between two samples, in instructions or nanoseconds. The kernel throttles
-/// shorter periods.
+/// The smallest period between two samples, in instructions. The kernel throttles shorter periods.
 const LEAST_INSTRUCTIONS: u64 = 100_000;
+/// The smallest period between two samples, in nanoseconds. The kernel throttles shorter periods.
 const LEAST_NS: u64 = 100_000;
 
-/// Names of the files that perf writes: the recorded samples, the samples as text, and a count.
+/// The name of the file with the samples that perf recorded.
 const RECORDED: &str = "perf.data";
+/// The name of the file with the samples as text.
 const PRINTED: &str = "samples.0";
+/// The name of the file with the total count.
 const COUNT: &str = "count.0";
 
 /// perf copies the top of the stack and unwinds it with tables that every program has. Frame

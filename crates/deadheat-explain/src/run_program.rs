@@ -100,7 +100,8 @@ impl Program {
     }
 }
 
-/// Returns the executable for a program that runs in `directory`, or else in the current folder.
+/// Returns the executable of a program that will run in `directory`, or in the current folder if
+/// that is `None`.
 fn find(program: &str, directory: Option<&Path>) -> Option<PathBuf> {
     match directory {
         // The profiler runs in the folder and resolves the path from there.

@@ -88,7 +88,8 @@ pub(crate) fn verdict(pair: &ExplainedPair, unit: ProfileUnit, glyphs: Glyphs) -
     }
 }
 
-/// Returns the change of time with its interval, and the verdict unless that is faster or slower.
+/// Returns the change of time with its interval, and with the verdict if it is a dead heat or too
+/// close to call.
 fn wall_of(wall: &WallChange, glyphs: Glyphs) -> String {
     let interval = wall.interval.as_ref();
     let change = Precision::of(interval).signed(wall.change, glyphs);
@@ -139,8 +140,8 @@ pub(crate) fn what_was_counted(pair: &ExplainedPair, unit: ProfileUnit, glyphs: 
     format!("{a} {} of {old}, {b} of {new}, {of}.", unit.noun())
 }
 
-/// Returns a sentence about the functions that the table omits: `more` of those that differ, and
-/// all that do not differ.
+/// Returns a sentence about the functions that are not in the table: those in `more` differ between
+/// the sides, and `same` is the number of those that do not differ.
 pub(crate) fn beyond_the_table(
     more: &[&FunctionChange],
     same: usize,

@@ -315,7 +315,7 @@ impl FormatError {
         }
     }
 
-    /// Returns true for a write error that the disk or its permissions did not cause, such as a
+    /// Returns true for a write error that neither the disk nor its permissions caused, such as a
     /// missing folder, a folder in the file's place, or a run file in use.
     pub fn is_of_the_path(&self) -> bool {
         use io::ErrorKind::{

@@ -70,7 +70,7 @@ pub struct MadeFiles {
 }
 
 const LIST: &str = "list";
-/// File name of the list before the current one.
+/// File name of the previous list, which is kept when a new list begins.
 const EARLIER: &str = "list.before";
 /// Size of a full list in bytes: 65,536 digests. A full list replaces the earlier list, and a new
 /// list begins.

@@ -184,8 +184,8 @@ fn begins_as_json(text: &str, tokens: &[&str]) -> bool {
     })
 }
 
-/// Returns the text after the colon of a key, if the text begins with that key; any key if `key` is
-/// empty.
+/// If the text begins with `key` in quotes, returns the text after the colon that follows. An empty
+/// `key` matches any key.
 fn after_key<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let text = text.strip_prefix('"')?;
     let mut is_escaped = false;

@@ -172,7 +172,8 @@ fn append(archive: &mut Builder<Vec<u8>>, file: &PackedFile) -> Result<(), Forma
 }
 
 /// Copies a pack into `folder`, which only this user can write, and returns the path of the copy.
-/// The owner of a shared folder could replace a pack between the check of its digest and unpacking.
+/// If the pack itself were unpacked, the owner of a shared folder could replace it after the check
+/// of its digest.
 ///
 /// # Errors
 ///

@@ -53,8 +53,8 @@ pub fn find_rules(folder: &Path) -> Result<Option<PathBuf>, FormatError> {
     Ok(None)
 }
 
-/// Returns the error for a rules file of another user, which would excuse failures of every race in
-/// the folders below it.
+/// Returns the error for a rules file of another user. Its rules could excuse failures of every
+/// race in the folders below it.
 fn foreign_rules(seen: &Path) -> FormatError {
     let path = seen.join(RULES_FILE);
     let problem = format!(
@@ -93,7 +93,7 @@ const MOST_CHARACTERS_OF_A_PART: usize = 128;
 /// Maximum number of patterns with `*` or `?`.
 const MOST_PATTERNS: usize = 250;
 
-/// Maximum number of patterns with `?`, which take ten times as long as the others.
+/// Maximum number of patterns with `?`. They take ten times as long as patterns without `?`.
 const MOST_PATTERNS_WITH_QUESTION_MARK: usize = 50;
 
 /// Maximum number of patterns, with wildcards or without: each is compared with every name.

@@ -96,8 +96,8 @@ impl RunFileWriter {
         Self::begin(file.map_err(cannot_write(path))?, path, header)
     }
 
-    /// Removes the file again. A run without a block is not worth keeping and would block the next
-    /// try.
+    /// Removes the run file. A run without a block is not worth keeping, and its file would block
+    /// the next attempt.
     pub fn discard(self) -> Result<(), FormatError> {
         if self.path == Path::new(NOWHERE) {
             return Ok(());
@@ -133,7 +133,7 @@ impl RunFileWriter {
         }
     }
 
-    /// Appends the content of `line` and then `json` as one line.
+    /// Appends one line: the text in the field `line`, followed by `json`.
     fn append_json(&mut self, json: &Json) -> io::Result<()> {
         writeln!(self.line, "{json}")?;
         self.append_line()

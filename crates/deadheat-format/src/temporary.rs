@@ -106,7 +106,7 @@ impl Drop for ScratchFolder {
 
 const LARGE: &str = "deadheat-large-";
 
-/// Name of the lock file in such a folder.
+/// Name of the lock file in a folder for large contents.
 const BUSY: &str = ".deadheat-busy";
 
 /// Removes the large folders of a user that no running process has locked.

@@ -199,7 +199,7 @@ struct Division<'a> {
     series: &'a [usize],
     /// For each pair of neighbours in the series: true if there is a boundary between them.
     boundary: Vec<bool>,
-    /// The index of the contracted node for each node.
+    /// For each node, the index of its node in the contracted graph.
     contracted: Vec<usize>,
     levels: Levels,
     residuals: Vec<f64>,

@@ -16,15 +16,15 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 /// A function that returns true if the user has asked to stop.
 pub type Stop = fn() -> bool;
 
-/// The pause between two attempts to get the lock of a database, and the largest number of
-/// attempts: one minute in total.
+/// The pause between two attempts to get the lock of a database.
 const PAUSE: Duration = Duration::from_millis(20);
+/// The largest number of attempts to get the lock of a database. Together they take one minute.
 const ATTEMPTS: i32 = 3_000;
 
 /// The number of SQLite's virtual-machine steps between two checks for signals: about 1 ms.
 const STEPS: i32 = 50_000;
 
-/// The limit for a value, and for the list of commits in a query, in bytes.
+/// The largest size, in bytes, of a value in an index and of the list of commits in a query.
 const LONGEST: i32 = 64 << 20;
 
 pub(crate) const SCHEMA: &str = "

@@ -7,8 +7,8 @@ use std::fmt;
 /// known.
 pub(crate) const MOST_DF: f64 = 1e12;
 
-/// The degrees of freedom of a host's mean ln s² in the weight of one edge. It is 2/τ² if the true
-/// ln s² varies by τ from race to race, here .45.
+/// The degrees of freedom that the mean ln s² of a host counts as in the weight of one edge. If the
+/// true ln s² varies by τ from race to race, the best number is 2/τ², which is 10 for τ = .45.
 const DF_OF_HOST: f64 = 10.0;
 
 /// A race of two commits.
@@ -102,7 +102,8 @@ pub(crate) struct Link {
 pub(crate) struct Weight {
     /// The variance that the edge is weighted by: the inverse of the weight.
     pub variance: f64,
-    /// The relative change of `variance` for a relative change of the edge's own squared error.
+    /// The elasticity of `variance` with respect to the edge's own squared error: the relative
+    /// change of `variance`, divided by the relative change of the squared error.
     pub own: f64,
 }
 

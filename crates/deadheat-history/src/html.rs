@@ -17,11 +17,12 @@ use crate::timeline::{
 };
 use crate::words::{bisecting, changes, closure, heading, level, named, remarks};
 
-/// The number of machines that have different colours.
+/// The number of colours for machines; with more machines, colours are reused.
 const COLOURS: usize = 6;
 
-/// The free space above and below the levels, in percent of the height.
+/// The free space above the levels, in percent of the height.
 const ABOVE: f64 = 12.0;
+/// The free space below the levels, in percent of the height.
 const BELOW: f64 = 10.0;
 
 /// If two steps are closer than this, in percent of the plot's width, only the larger one has its
@@ -440,8 +441,8 @@ impl Series<'_> {
         out.write_str("</tbody></table></div></details>")
     }
 
-    /// Writes a link to the page of a race, if there is one, and the path of its run file, as a
-    /// link if it is in a folder.
+    /// Writes a link to the page of a race, unless the race has no page, and the path of the race's
+    /// run file. The path is a link if the file is in a folder, and not on a git branch.
     fn run(&self, out: &mut dyn Write, race: &TimelineRace) -> fmt::Result {
         if let Some(page) = self.links.pages.get(&race.path) {
             write!(out, "<a href=\"{}\">page</a> · ", Attribute(encoded(page)))?;

@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use crate::connection_store::{NOT_AN_INDEX, SCHEMA, Stop, check_schema, connect, failure};
 use crate::timeline::{HistoryMachine, HistoryRun, HistorySeries};
 
-/// The path of an index, relative to its folder.
+/// The path of an index, relative to the folder that contains `.deadheat`.
 pub const INDEX_FILE: &str = ".deadheat/history.sqlite";
 
 /// The version of the schema that is written, and the latest version that can be read.
@@ -426,8 +426,8 @@ mod tests {
         assert!(missing.unwrap().is_none());
     }
 
-    /// Returns the error of opening an index after another program has made this change to its
-    /// file.
+    /// Returns the error message if an index is opened after another program has made this change
+    /// to its file.
     fn said_after(change: &str) -> String {
         let (folder, mut index) = index();
         let both = [commit('a', 10), commit('b', 20)];

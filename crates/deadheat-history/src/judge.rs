@@ -117,7 +117,8 @@ impl Machines {
 
 struct Raced<'a> {
     series: &'a IndexedSeries,
-    /// The raced commits of the window. Their positions are the numbers of the first nodes.
+    /// The raced commits of the window. The position of a commit in this list is the number of its
+    /// node; the nodes after them are raced commits outside the window.
     commits: Vec<&'a WindowCommit>,
     nodes: usize,
     edges: Vec<Edge>,
@@ -252,8 +253,9 @@ impl<'a> Raced<'a> {
         }))
     }
 
-    /// Returns the position of the commit, or else of the first raced commit after it, which
-    /// includes its change.
+    /// Returns the position of the commit whose id begins with `start`. If it was not raced,
+    /// returns the position of the first raced commit after it, which includes its change; `None`
+    /// unless a commit before it was raced, too.
     fn place_of(&self, start: &str, window: &Window) -> Option<usize> {
         let begins = |one: &&WindowCommit| one.indexed.commit.id.starts_with(start);
         if let Some(place) = self.commits.iter().position(begins) {

@@ -59,8 +59,8 @@ pub struct Misfit {
     pub contribution: f64,
 }
 
-/// The test of one host: the sum over its edges of the distance between the effect of the edge and
-/// the estimate of this effect from all other edges, including those of the same host.
+/// The test of one host: compares the effect of each of its edges with the estimate of this effect
+/// from all other edges, including other edges of the host.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HostMisfit {
     /// The number of the host.

@@ -16,7 +16,8 @@ use crate::files_store::{StoredRun, files_of_runs, gzipped, is_run_name};
 use crate::run_index::Adding;
 use crate::run_repository::Repository;
 
-/// The path of a run file. `is_named` is false if the user named only its folder.
+/// A run file to add. `is_named` is true if the user named the file itself, and false if the user
+/// named its folder.
 pub struct Found {
     pub path: PathBuf,
     pub is_named: bool,

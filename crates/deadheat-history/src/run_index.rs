@@ -89,7 +89,8 @@ pub struct Adding {
     new: u64,
     replaced: u64,
     known: u64,
-    /// The number of files without commits in folders that the user named.
+    /// The number of files that were skipped because they do not compare two commits, in folders
+    /// that the user named.
     passed_over: u64,
     refused: u64,
 }
@@ -202,8 +203,8 @@ impl Adding {
         to_stderr("error", &failure.to_string());
     }
 
-    /// Returns a path for the index, relative to the index's base folder if it is below that, and
-    /// with slashes, so that other systems find the file, too.
+    /// Returns a path for the index: relative to the base folder if the file is below that folder,
+    /// and with slashes, so that other systems find the file, too.
     fn path_of(&self, path: &Path) -> String {
         // `BRANCH:PATH` names a file on a git branch and is not a path on disk.
         if path.to_string_lossy().contains(':') && !path.exists() {

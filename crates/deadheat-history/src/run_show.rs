@@ -229,8 +229,9 @@ fn ignored_steps(timeline: &Timeline, least: f64, both: bool, glyphs: Glyphs) ->
     (is_meant && total.0.abs() >= least).then(|| steps_below(timeline, sizes.len(), total, glyphs))
 }
 
-/// Returns false if an end of the change was placed by its date: the author of a commit chooses the
-/// date, and so the direction of such a change.
+/// Returns true if git determined the positions of both commits at the ends of the change. The
+/// author of a commit chooses its date, so a position by date could reverse the direction of the
+/// change.
 fn is_ordered_by_git(change: &TimelineChange, timeline: &Timeline) -> bool {
     let ends = [change.from, change.to].map(|at| timeline.commits[at].order);
     ends == [CommitOrder::OnLine; 2]

@@ -97,7 +97,7 @@ pub struct HistoryRace {
 /// How the position of a commit in a series was determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CommitOrder {
-    /// The position is that in git's line of commits.
+    /// The position was read from git's line of commits.
     OnLine,
     /// Git does not know the commit, for example after a rebase, so it was placed by its time.
     ByTime,
@@ -227,7 +227,8 @@ pub struct History {
     pub commits: u64,
     /// The number of commits in the range that were raced by any of the workloads.
     pub shown: usize,
-    /// True if the index has older commits that the range leaves out.
+    /// True if the index has commits older than the shown ones. Always false for a range that the
+    /// user gave.
     pub older: bool,
     /// The number of commits from the period of the range that git does not know.
     pub unknown: usize,

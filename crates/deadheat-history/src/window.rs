@@ -1,7 +1,7 @@
 //! Selects the commits of a history and puts them in order.
 //!
-//! Git determines the order. Only the needed part of git's line of commits and of the index is
-//! read, so the other runs cost nothing, even if there are 100,000.
+//! Git determines the order. Only the needed parts of git's line of commits and of the index are
+//! read, so runs of commits that are not selected cost nothing, even if there are 100,000.
 
 use std::collections::{HashMap, HashSet};
 
@@ -66,14 +66,16 @@ pub struct Window {
     pub commits: Vec<WindowCommit>,
     /// The part of git's line of commits that was read, as full ids, newest first.
     pub line: Vec<String>,
-    /// The number of commits from the same period that git does not know; `commits` includes them.
+    /// The number of commits from the period of the selected commits that git does not know;
+    /// `commits` includes them.
     pub unknown: usize,
-    /// The number of commits from the same period that git has on another line; `commits` excludes
-    /// them.
+    /// The number of commits from the period of the selected commits that git has on another line;
+    /// `commits` excludes them.
     pub off_line: usize,
     /// False if git is missing, and the commits are ordered by their times.
     pub has_git: bool,
-    /// True if the index has older commits.
+    /// True if the index has commits older than the selected ones. Always false for a range that
+    /// the user gave.
     pub older: bool,
 }
 

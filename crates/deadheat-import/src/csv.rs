@@ -152,7 +152,8 @@ struct ForeignColumns(Vec<Seen>);
 struct Seen {
     numbers: bool,
     text: Option<(usize, String)>,
-    /// For each benchmark: true if its cells hold numbers, and the row of its first empty cell.
+    /// For each benchmark: true if any of its cells holds a number, and the row of its first empty
+    /// cell.
     of_benchmarks: Vec<(bool, Option<usize>)>,
     /// The first number that cannot be a measurement: its row and the reason.
     unsound: Option<(usize, String)>,

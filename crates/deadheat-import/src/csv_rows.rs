@@ -331,10 +331,11 @@ pub(super) fn header(
     }
 }
 
-/// The largest number of replicates of any benchmark, and of blocks in any replicate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
+    /// The largest number of replicates of any benchmark.
     pub(super) replicates: u32,
+    /// The largest number of blocks in any replicate.
     pub(super) blocks: u32,
 }
 

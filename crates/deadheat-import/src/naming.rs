@@ -37,7 +37,7 @@ impl Qualifier {
     }
 }
 
-/// The identity of a benchmark, with the index of its side and its file.
+/// The identity of a benchmark, with the indexes of its side and of its file.
 struct Placed<'r> {
     side: usize,
     file: usize,
@@ -112,7 +112,8 @@ fn shown_of(all: &[Placed<'_>]) -> Vec<Qualifier> {
     kinds.into_iter().map(|kind| kind.qualifier).collect()
 }
 
-/// `in_file` has the number of benchmarks of each file.
+/// Returns true if names show this kind of qualifier. `in_file` has the number of benchmarks of
+/// each file.
 fn is_shown(
     kind: &Holders<'_>,
     all: &[Placed<'_>],

@@ -159,7 +159,8 @@ fn placed_format(file: &Path, text: &[u8]) -> Result<(usize, SavedFormat), Forma
     }
 }
 
-/// Limit on the search for JSON after a log, in multiples of the length of the text.
+/// Maximum number of bytes that the search for JSON after a log examines, in multiples of the
+/// length of the text.
 const MOST_LOOKS: usize = 64;
 
 /// Returns the position where the JSON of a tool begins after lines that a program printed.
@@ -696,7 +697,8 @@ fn contenders_of(file: &Path, run: &Run, tool: &str) -> Results {
     results
 }
 
-/// Returns the identity of a contender, which is shown as a benchmark if there are several.
+/// Returns the identity of a contender: that of its benchmark, with the name of the contender.
+/// Names show the contender only if a file has several contenders of the benchmark.
 fn identity(benchmark: &Benchmark, contender: usize) -> Identity {
     let contender = &benchmark.contenders[contender].name;
     let (place, shown) = (QualifierPlace::Contender, QualifierShown::IfFileDiffers);

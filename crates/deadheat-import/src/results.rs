@@ -35,7 +35,7 @@ pub struct Results {
     pub(crate) bytes_of_names: u64,
     /// The estimated memory of all benchmarks pushed so far, in bytes.
     memory_pushed: u64,
-    /// `None` before the first benchmark.
+    /// The limits on the results; `None` until the first benchmark is added.
     limits: Option<Limits>,
 }
 

@@ -223,8 +223,8 @@ impl<'a> Joined<'a> {
         self.held.push(held);
     }
 
-    /// Returns the metrics with which the lists of all compared benchmarks begin. They become the
-    /// metrics of the run; each benchmark keeps the rest of its list.
+    /// Returns the common beginning of the metric lists of all compared benchmarks. It becomes the
+    /// list of the run; each benchmark keeps the rest of its own list.
     fn metrics_in_common(&self) -> Vec<Metric> {
         let compared = self.benchmarks.iter().zip(&self.held);
         let mut compared = compared

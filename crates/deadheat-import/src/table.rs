@@ -204,8 +204,9 @@ struct Reading<'a> {
     by_name: HashMap<String, usize>,
     /// For each column that may be a metric, true if it contains text.
     texts: Vec<bool>,
-    /// Index of the benchmark of the previous row; `name` is its name as spelled in the file.
+    /// Index of the benchmark of the previous row.
     benchmark: usize,
+    /// Name of the benchmark of the previous row, as spelled in the file.
     name: String,
     width: usize,
     /// Positions of the commas in a row.
@@ -421,8 +422,9 @@ struct Rows {
     seen: Vec<Seen>,
 }
 
-/// Consecutive blocks of a replicate with equal numbers of rows. In an unpaired table: one block,
-/// of consecutive rows of a replicate. The last stretch of a benchmark is a single block.
+/// Consecutive blocks of one replicate, all with the same number of rows. The last stretch of a
+/// benchmark has only one block. In an unpaired table, each stretch is stored as one block, whose
+/// rows are consecutive rows of a replicate.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
     replicate: u32,
@@ -499,7 +501,7 @@ impl Rows {
         Some(())
     }
 
-    /// Merges the last two stretches if the last one continues the other.
+    /// Merges the last two stretches if the last one continues the one before it.
     fn fold(&mut self) {
         if let [.., before, last] = self.stretches.as_mut_slice()
             && before.takes(last)

@@ -315,8 +315,9 @@ fn is_never_linked(name: &[u8]) -> bool {
     name.starts_with(b".debug_") || [&b".rmeta"[..], b".llvmbc", b".llvmcmd"].contains(&name)
 }
 
-/// Returns those of `ranges` that share no byte with any of `others`. An unusual object may use the
-/// same bytes for two sections, and bytes that a link reads must not be zeroed.
+/// Returns those of `ranges` that share no byte with any of `others`. `ranges` are bytes to be
+/// zeroed, and `others` are bytes that a link reads: an unusual object may use the same bytes for
+/// both.
 fn apart(ranges: Vec<Range<usize>>, mut others: Vec<Range<usize>>) -> Vec<Range<usize>> {
     if ranges.is_empty() {
         return ranges;

@@ -152,8 +152,9 @@ impl Cache {
         self.placements().join(&record.0).join(name)
     }
 
-    /// Returns the direct call of a linker if it makes the same link as the driver, and
-    /// `Some(None)` if it does not; `None` if that has not been tested with this driver and linker.
+    /// Returns the cached result of the test whether a direct call of the linker makes the same
+    /// link as the driver: the call, or `Some(None)` if it does not. Returns `None` if that has not
+    /// been tested with this driver and linker.
     pub(crate) fn known_direct_call(
         &self,
         record: &Digest,

@@ -74,8 +74,8 @@ pub(crate) struct Linker {
     /// it.
     pub(crate) selection: Vec<String>,
     pub(crate) version: String,
-    /// The programs of driver and linker, with the state of their files when the linker was chosen;
-    /// empty if they were not found.
+    /// The programs of the driver and of the linker, with the state of their files when the linker
+    /// was chosen; empty if the programs were not found.
     #[serde(default)]
     pub(crate) programs: Vec<Program>,
 }

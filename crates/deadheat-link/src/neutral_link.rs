@@ -21,7 +21,7 @@ use crate::record::{Argument, LinkRecord};
 use crate::{arguments, symbols};
 
 /// If the arguments have more than this many bytes, they are passed in a response file. Every
-/// system allows longer calls.
+/// system accepts command lines of this length.
 const LONG_CALL: usize = 100_000;
 
 /// The disk counts as full if a test file of twice the executable's size plus this many bytes
@@ -316,8 +316,8 @@ pub(crate) fn neutral_words(words: Vec<String>, another_linker: bool) -> Vec<Str
     kept
 }
 
-/// Returns true if a linker option is kept. `value_follows` is true if the next option, which may
-/// be in another driver argument, is the value of a removed one.
+/// Returns true if a linker option is kept. Sets `value_follows` to true if the option is removed
+/// and the next one, which may be in another driver argument, is its value.
 fn is_kept(option: &str, value_follows: &mut bool) -> bool {
     if std::mem::take(value_follows) {
         return false;

@@ -436,7 +436,8 @@ impl RecordedLink {
         call
     }
 
-    /// Returns the linker, and the layout that matches its links to those of the builds `others`.
+    /// Returns the linker for matched links, and the layout that matches its links to those of the
+    /// builds `others`.
     fn beside(
         &self,
         others: &[PathBuf],
@@ -473,9 +474,8 @@ impl RecordedLink {
     }
 
     /// Returns the linker for matched links, which must be able to set the address of each section.
-    /// GNU ld is preferred if neither `forced` nor the user's own link selects a linker.
-    ///
-    /// Starting lld can take as long as linking a small program with GNU ld.
+    /// If neither `forced` nor the user's own link selects a linker, GNU ld is preferred, because
+    /// starting lld can take as long as linking a small program with GNU ld.
     fn placing_linker(&self, forced: Option<Family>, first: u32) -> Result<Linker, String> {
         let gnu = || self.choose_linker(Some(Family::Gnu), first);
         let chosen_by_user = self

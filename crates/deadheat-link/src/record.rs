@@ -231,8 +231,9 @@ impl LinkRecord {
         folder.join(".deadheat").join("links")
     }
 
-    /// Reads the record of the link that made `executable` from the executable's folder. If
-    /// `executable` is a symbolic link, this is the folder of its target.
+    /// Reads the record of the link that made `executable`. The record is in the folder of the
+    /// executable or, if `executable` is a symbolic link, in the folder of the file that it leads
+    /// to.
     ///
     /// # Errors
     ///

@@ -45,7 +45,8 @@ pub(crate) struct PrepareRequest {
     pub(crate) benchmark: String,
     /// The only contender to serve, which has index 0 from then on; `None` for all.
     pub(crate) contender: Option<String>,
-    /// The clock as the coordinator measured it.
+    /// The clock to use for samples, with its measured properties, in the format of
+    /// `SampleClock::to_words`.
     pub(crate) clock: String,
     /// Nanoseconds of CPU time that a pair of readings shows with nothing in between.
     pub(crate) cpu_overhead_ns: f64,
@@ -67,7 +68,7 @@ pub(crate) struct BlockRequest {
     pub(crate) iterations: u64,
     /// The contender of each turn; `None` for a turn of another process.
     pub(crate) turns: Vec<Option<usize>>,
-    /// The number of first turns that are not recorded.
+    /// The number of turns at the beginning of the block that are not recorded.
     pub(crate) unrecorded: usize,
     /// The number of calls in each turn that is not recorded.
     pub(crate) unrecorded_iterations: u64,
@@ -102,7 +103,8 @@ pub(crate) enum Reply {
     Sound,
     Warm {
         rounds: u64,
-        /// The seed of the input that is ready for a block, if every contender was called with it.
+        /// The seed of the input that is still prepared, so that a block with this seed need not
+        /// prepare it again; `None` unless every contender was called on it.
         ready: Option<u64>,
     },
     /// The values of all recorded turns of this process, one after the other.
@@ -127,7 +129,7 @@ pub(crate) enum Problem {
     /// The request is not allowed at this point.
     OutOfTurn,
     Panicked(String),
-    /// The code raised this error; for languages that raise errors.
+    /// The code under test raised this error. Only workers in languages with exceptions send this.
     Raised(String),
     /// The benchmark skips itself here, for this reason.
     Skipped(String),
@@ -584,10 +586,10 @@ impl Source {
 }
 
 impl Problem {
-    /// The verb of a worker whose language raises errors.
+    /// The verb for a failure in a language with exceptions.
     const RAISED: &str = "raised";
 
-    /// Returns the verb for the failure in the worker's language, if it differs from the default.
+    /// Returns the verb for this failure, if it differs from the default verb.
     fn verb(&self) -> Option<&'static str> {
         matches!(self, Problem::Raised(_)).then_some(Self::RAISED)
     }
@@ -688,7 +690,7 @@ fn or_null<T>(value: &Json, item: impl Fn(&Json) -> Option<T>) -> Option<Option<
 mod tests {
     use super::*;
 
-    /// Returns the line without its newline, after a check that there is only one.
+    /// Removes the newline, and asserts that the text has only one line.
     fn one_line(line: &str) -> &[u8] {
         let message = line.strip_suffix('\n').unwrap();
         assert!(!message.contains('\n'));

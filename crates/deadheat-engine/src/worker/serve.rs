@@ -25,7 +25,8 @@ pub trait WorkerSuite {
     fn take(self, name: &str) -> Option<Box<dyn FunctionBenchmark>>;
 }
 
-/// Serves the benchmark of a suite that the coordinator requests.
+/// Lists the benchmarks of `suite` as often as the coordinator asks, then serves the one that it
+/// requests.
 pub fn serve(pipes: WorkerPipes, suite: impl WorkerSuite) {
     let mut asked = pipes.greet();
     let wanted = loop {
@@ -50,11 +51,11 @@ pub enum FirstRequest {
     Benchmark(WantedBenchmark),
 }
 
-/// A request for the list of benchmarks, to be answered.
+/// A request for the list of benchmarks, not answered yet.
 #[derive(Debug)]
 pub struct ListRequest(WorkerPipes);
 
-/// A request to serve one benchmark, to be answered.
+/// A request to serve one benchmark, not answered yet.
 #[derive(Debug)]
 pub struct WantedBenchmark {
     pipes: WorkerPipes,
@@ -64,8 +65,8 @@ pub struct WantedBenchmark {
 }
 
 impl WorkerPipes {
-    /// Sends the worker's name and version, and returns the first request; `None` if there is none
-    /// and the process may exit.
+    /// Sends the worker's name and version, and returns the coordinator's first request; `None` if
+    /// the coordinator sends none. The process may then exit.
     pub fn greet(mut self) -> Option<FirstRequest> {
         keep_panics(&self.replies);
         self.send(&Reply::Hello {
@@ -146,7 +147,7 @@ impl WantedBenchmark {
     }
 }
 
-/// Returns the benchmark with this name, and the index in it of the only contender to serve.
+/// Returns the benchmark with this name, and the index of `contender` among its contenders.
 fn found(
     suite: impl WorkerSuite,
     benchmark: &str,
@@ -170,11 +171,11 @@ fn failed(problem: Problem) -> Reply {
     }
 }
 
-/// A benchmark that writes a note before every sample about the contender that is called. With
+/// Wraps a benchmark: before every sample, writes a note that tells which contender is called. With
 /// `only`, it has a single contender, which has index 0.
 ///
-/// Notes go through a pipe on which no process waits, because waking one would cost more than the
-/// note is worth. When the pipe is full, notes are lost.
+/// Notes go through a pipe on which no process waits, because waking a process would cost more than
+/// the note is worth. When the pipe is full, notes are lost.
 struct Traced<'a> {
     benchmark: &'a mut dyn FunctionBenchmark,
     /// The index of the only contender to serve; `None` for all.
@@ -223,8 +224,8 @@ impl FunctionBenchmark for Traced<'_> {
         self.benchmark.sample(contender, iterations, gauge)
     }
 
-    /// If there is only one contender, reports only differences between its own outputs, because no
-    /// other contender was called.
+    /// With `only`, reports only differences between outputs of that contender, because no other
+    /// contender was called.
     fn check(&self) -> Result<(), Disagreement> {
         self.note(NOBODY);
         match (self.benchmark.check(), self.only) {
@@ -245,7 +246,8 @@ struct Worker<'a> {
     /// The number of values per sample.
     width: usize,
     baton: Option<Baton>,
-    /// The seed of the input that is ready after a warm-up of one round.
+    /// The seed of the input that is still prepared; `None` unless the previous request was a
+    /// warm-up of one round.
     ready: Option<u64>,
     /// The CPU time of other threads and of children, from the first block on.
     beside: Option<OtherUsage>,
@@ -397,8 +399,8 @@ fn take_turns(
 /// The message of the last panic, until it is read.
 static LAST_PANIC: Mutex<Option<String>> = Mutex::new(None);
 
-/// Installs a panic hook that keeps the message for the reply. If panics abort, the hook sends the
-/// reply itself, because the process ends after it.
+/// Installs a panic hook that keeps the message for the reply. If panics abort the process, the
+/// hook sends the reply itself, because no code runs after the hook.
 fn keep_panics(replies: &PipeWriter) {
     let mut stderr_tail = replies.try_clone().ok();
     if !cfg!(panic = "abort") {
@@ -498,7 +500,7 @@ mod tests {
         }
     }
 
-    /// The replies of each process, and all calls in order.
+    /// The result of each process, and all calls in order.
     type Taken = (Vec<Result<Vec<f64>, PeerGone>>, Vec<(Turn, u64)>);
 
     fn taken(order: &[Turn], unrecorded: usize, batons: Vec<Option<Baton>>) -> Taken {

@@ -16,8 +16,8 @@ const LEAST_PART: u64 = 1 << 20;
 /// Number of bytes of a part to read at once, unless a line is longer.
 const STEP: usize = 1 << 18;
 
-/// Returns the number of parts in which to read a file: one per core, but at most one per MiB,
-/// which is 0 for a small file. Returns `None` if the file cannot be looked up.
+/// Returns the number of parts in which to read a file: one per core, but at most one per whole
+/// MiB, so 0 for a file of less than 1 MiB. Returns `None` if the file cannot be looked up.
 pub fn worthwhile_parts(path: &Path) -> Option<usize> {
     let worth_it = fs::metadata(path).ok()?.len() / LEAST_PART;
     let cores = thread::available_parallelism().map_or(1, usize::from);

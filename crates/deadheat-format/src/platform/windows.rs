@@ -25,7 +25,8 @@ pub fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     dunce::canonicalize(path)
 }
 
-/// Named pipes of Windows are not in folders, and the shells lack `<(COMMAND)`.
+/// Returns false, because named pipes of Windows are not in folders, and the shells lack
+/// `<(COMMAND)`.
 pub(crate) fn is_pipe(_kind: FileType) -> bool {
     false
 }
@@ -45,7 +46,7 @@ pub(crate) fn identity(path: &Path, _about: &Metadata) -> Option<(u64, u64)> {
     Some((found.volume_serial_number(), found.file_index()))
 }
 
-/// Every file has the same owner.
+/// Returns the same number for every file, as if all files had one owner.
 pub(crate) fn owner(_about: &Metadata) -> u32 {
     0
 }
@@ -58,7 +59,7 @@ pub(crate) fn is_open_to_others(_about: &Metadata) -> bool {
     false
 }
 
-/// Windows has no permission to execute a file that the user can read.
+/// Returns true, because Windows has no separate permission to execute a file.
 pub(crate) fn is_executable(_about: &Metadata) -> bool {
     true
 }

@@ -151,7 +151,7 @@ struct Gathering<'a> {
     reading: Reading<'a>,
     stretches: Vec<Vec<Stretch>>,
     blocks: Vec<usize>,
-    /// Replicate of the last block, by benchmark.
+    /// For each benchmark, the replicate of its last block so far.
     last: Vec<Option<u32>>,
     /// True if a line was not JSON, which is allowed only at the end of the file.
     garbage: bool,
@@ -266,8 +266,9 @@ fn push(stretches: &mut Vec<Stretch>, next: Stretch) {
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     blocks: usize,
-    /// The replicates of the first and of the last block.
+    /// The replicate of the first block.
     first: u32,
+    /// The replicate of the last block.
     last: u32,
     /// Number of blocks whose replicate differs from that of the block before.
     turns: u64,
@@ -276,14 +277,14 @@ struct Seen {
     launches: u64,
 }
 
-/// Consecutive lines of a run file. The last line of a segment, such as an end or a resumption, may
-/// change how the lines before and after it count.
+/// Consecutive lines of a run file. A segment ends with a line that may change how other lines
+/// count, such as the end of the run or its resumption, or at the end of a part of the file.
 #[derive(Debug, Default)]
 struct Segment {
     /// Counts of the blocks, by benchmark.
     seen: HashMap<usize, Seen>,
     elapsed_ns: u64,
-    /// Placements, observations and failures, which mean the same before and after a block.
+    /// Placements, observations and failures. Their order relative to the blocks does not matter.
     lines: Vec<Vec<u8>>,
     /// The last line of the segment, if it is neither a block nor one of `lines`; `None` at the end
     /// of a part of the file.

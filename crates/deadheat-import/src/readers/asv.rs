@@ -15,8 +15,8 @@ use deadheat_format::limits::{most_benchmarks, refuse_large_names};
 
 #[derive(Deserialize)]
 struct WireFile {
-    /// Names of the items in a benchmark's list. In version 1, benchmarks are objects instead of
-    /// lists.
+    /// Names of the items in a benchmark's list. In files of version 1, each benchmark is an
+    /// object, and not a list.
     #[serde(default)]
     result_columns: Vec<String>,
     results: Map<String, Value>,

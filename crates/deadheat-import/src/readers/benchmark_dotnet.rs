@@ -137,7 +137,7 @@ struct Measurement {
 }
 
 /// Mode and stage of the measurements that BenchmarkDotNet itself reports: times minus the overhead
-/// of the loop. Before 0.11, one word stood for both.
+/// of the loop. Before release 0.11, the mode `Result` had no stage.
 const RESULTS: [(&str, &str); 2] = [("Workload", "Result"), ("Result", "")];
 
 /// Mode and stage of measurements that include the overhead of the loop.

@@ -277,8 +277,7 @@ impl Aggregate {
     }
 }
 
-/// A row. Apart from the times, its measurements are counters: all numeric fields with other names
-/// than those below.
+/// A row. The counters are all numeric fields of the file that have no field in this struct.
 #[derive(Debug, Default)]
 struct Row<'t> {
     name: Cow<'t, str>,

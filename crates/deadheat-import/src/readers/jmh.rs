@@ -15,8 +15,8 @@ use deadheat_format::FileProblem;
 /// Maximum number of calls that are kept per iteration in sample mode. If there are more, this
 /// number is taken at even steps of their sorted order.
 const CALLS_OF_ITERATION: usize = 1_000;
-/// Maximum number of calls that are kept per benchmark in sample mode, but at least one per
-/// iteration.
+/// Maximum number of calls that are kept per benchmark in sample mode; at least one call per
+/// iteration is kept in any case.
 const CALLS_OF_BENCHMARK: usize = 100_000;
 
 /// Reads the file that JMH writes with `-rf json`. Each fork is a process.

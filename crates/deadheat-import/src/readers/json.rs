@@ -108,7 +108,9 @@ pub(super) fn from_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, FileProbl
     Err(with_place(&legal, &error))
 }
 
-/// Fails if no entry is an `E`, because the file then has another format.
+/// Reads JSON into a `T`, whose list of entries is the value of `key`, or the whole text if `key`
+/// is empty. Returns the entries that are not an `E` separately. Fails if no entry is an `E`,
+/// because the file then has another format.
 pub(super) fn from_json_entries<T: DeserializeOwned, E: DeserializeOwned>(
     text: &[u8],
     key: &str,
@@ -124,8 +126,8 @@ pub(super) fn from_json_entries<T: DeserializeOwned, E: DeserializeOwned>(
     }
 }
 
-/// Returns the JSON tree without the entries that are not an `E`; `None` if none is left or none is
-/// broken.
+/// Returns the JSON tree without the entries that are not an `E`, and these entries; `None` unless
+/// some entries are an `E` and some are not.
 fn without_broken<E: DeserializeOwned>(
     text: &[u8],
     key: &str,
@@ -148,7 +150,7 @@ fn without_broken<E: DeserializeOwned>(
     (!entries.is_empty() && !broken.is_empty()).then_some((tree, broken))
 }
 
-/// Returns the entry and its problem if it is not an `E`.
+/// If the entry is not an `E`, returns the entry with the problem.
 fn of_another_shape<E: DeserializeOwned>(entry: &Value, place: &str) -> Option<BrokenEntry> {
     let problem = match from_json::<E>(entry.to_string().as_bytes()).err()? {
         FileProblem::Json { path, problem, .. } if !path.is_empty() => {
@@ -203,7 +205,8 @@ impl BrokenEntry {
         }
     }
 
-    /// Adds the entry as a failed benchmark with the identity that `identity` returns.
+    /// Adds the entry as a failed benchmark with the identity that `identity` returns. Without an
+    /// identity, adds its problem to the unread parts.
     pub(super) fn give_to_named(
         self,
         results: &mut Results,

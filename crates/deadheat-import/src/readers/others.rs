@@ -36,7 +36,7 @@ const fn unread(
     }
 }
 
-/// Maximum number of searches of a text by [`json`].
+/// Maximum number of times that [`json`] searches a text.
 pub(super) const MOST_SEARCHES: usize = 32;
 
 /// Kinds of JSON, the most specific texts first.

@@ -43,9 +43,9 @@ pub fn name_alike(sides: &mut [Vec<Results>]) {
     name_together(&mut files);
 }
 
-/// Returns the digest of one benchmark in one recording. It includes the values of the benchmark,
-/// because two sides may be two families of one file. For criterion it does not depend on the rest
-/// of the folder, because criterion copies single benchmarks.
+/// Returns the digest of one benchmark in one recording. The digest includes the values of the
+/// benchmark, because two sides may be two families of one file. For criterion, the digest does not
+/// include the other benchmarks of the folder, because criterion copies single benchmarks.
 pub(super) fn recording(results: &Results, benchmark: &ResultBenchmark) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     let file = results.facts.digest?;

@@ -37,8 +37,8 @@ pub fn write_csv(
     write_rows(run, out, &others, names).map_err(cannot_write(name))
 }
 
-/// Maximum number of columns for metrics. Each benchmark may have metrics of its own, so that the
-/// table grows with the square of the number of benchmarks: 3 MB of samples became 400 MB.
+/// Maximum number of columns for metrics. If each benchmark has metrics of its own, the table grows
+/// with the square of the number of benchmarks: 3 MB of samples became 400 MB.
 const MOST_METRICS: usize = 1024;
 
 /// Returns the metrics that have a column each: all except wall and CPU time.

@@ -13,7 +13,8 @@ use deadheat_format::limits::refuse_many_benchmarks;
 use super::{NOTHING_MEASURED, of_method, unquoted, with_job};
 use deadheat_format::FileProblem;
 
-/// The last column of a job's settings: since release 0.10, and before it. The parameters follow.
+/// The last column of a job's settings, which the parameters follow: in tables of release 0.10 and
+/// later, and in older tables.
 const LAST_OF_JOB: [&str; 2] = ["WarmupCount", "Affinity"];
 
 /// Columns that name the method or the job. The other columns before the statistics are parameters.
