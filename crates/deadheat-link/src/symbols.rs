@@ -145,8 +145,8 @@ mod tests {
     use crate::matched::SectionTable;
     use object::read::ObjectSection as _;
 
-    /// Returns the layout of a build that is matched to another build, in which `g` is larger and
-    /// which also has `gone`.
+    /// Returns the layout of a build with `f` and `g`, matched to a build with a larger `g` and
+    /// with `gone`.
     fn layout() -> Layout {
         let table = |functions: &[(&str, u64)]| {
             let lines = functions.iter().map(|(name, size)| {
