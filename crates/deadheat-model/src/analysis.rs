@@ -22,7 +22,7 @@ pub struct Side {
     pub name: String,
     /// The typical value, in the unit of the metric: the robust location of the values, or the
     /// judged quantile. For a candidate with an estimate, it is the baseline's typical value times
-    /// 1 + the estimated change. `None` if zeros rule out logarithms.
+    /// 1 + the estimated change. `None` if too many values are zero to take logarithms.
     pub typical: Option<f64>,
     /// Median.
     pub median: f64,

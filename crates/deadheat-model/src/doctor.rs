@@ -192,8 +192,8 @@ pub enum Facts {
         fast: Vec<u32>,
         /// The slow cores that deadheat may use.
         slow: Vec<u32>,
-        /// Speed of the slowest of these cores, as a share of that of the fastest; `None` if no
-        /// core is slow.
+        /// Speed of the slowest core that deadheat may use, as a share of the speed of the fastest;
+        /// `None` if no core is slow.
         slowest: Option<f64>,
         /// True if races that do not choose their cores avoid the slow ones, which needs a kernel
         /// that reports the capacity of cores.

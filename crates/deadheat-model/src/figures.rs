@@ -136,7 +136,8 @@ pub struct BetweenFigures {
     /// Kolmogorov–Smirnov test of the two distributions. It is naive: it treats all samples as
     /// independent.
     pub kolmogorov_smirnov: Option<Tested>,
-    /// Wasserstein-1 distance of the two distributions as a share of the median of both.
+    /// Wasserstein-1 distance of the two distributions, as a share of the median of all values of
+    /// both sides.
     pub wasserstein: Option<f64>,
     /// Paired differences far from their median, by direction.
     pub opposite_peaks: Option<OppositePeaks>,

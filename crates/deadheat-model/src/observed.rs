@@ -123,7 +123,8 @@ impl ObservedProcess {
         }
     }
 
-    /// Returns how this process, of the contender `name`, differs from one of the other contender.
+    /// Returns the differences between this process, of the contender `name`, and a process of the
+    /// contender that `other` names.
     pub fn differences(&self, name: &str, other: (&str, &Self)) -> Vec<ProcessDifference> {
         let (other_name, other) = other;
         let mut found = Vec::new();

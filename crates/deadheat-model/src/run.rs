@@ -164,8 +164,8 @@ impl Run {
         }
     }
 
-    /// Returns true for a part of a race whose hosts divide the replicates. The number of its
-    /// replicates is fixed in its plan, whatever the results.
+    /// Returns true for a part of a race whose hosts divide the replicates. The plan of such a part
+    /// fixes the number of replicates, whatever the results.
     pub fn is_of_shared_replicates(&self) -> bool {
         let part = self.header.plan.design.shard;
         part.is_some_and(|part| part.replicates > 0)
