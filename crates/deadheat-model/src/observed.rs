@@ -1,5 +1,5 @@
-//! Properties of the measured processes as the kernel shows them, which may differ from those that
-//! deadheat started them with.
+//! Properties of the measured processes as the kernel shows them. They may differ from the
+//! properties that deadheat requested when it started the processes.
 
 /// The processes of one contender, as observed in one replicate. The observation applies until the
 /// next observation of the same contender.

@@ -505,8 +505,9 @@ settings! {
             "host",
         )],
     }
-    /// True if benchmarks that break a rule are raced again, and break it only if the second race
-    /// agrees. The plan does not contain this setting, because the second race has a separate plan.
+    /// True if benchmarks that break a rule are raced again, and fail the run only if the second
+    /// race agrees. The plan does not contain this setting, because the second race has a separate
+    /// plan.
     confirm: bool {
         name: "confirm",
         value: "",

@@ -339,7 +339,7 @@ pub struct NeutralLinks {
     /// matching was not requested, or that only one build races.
     pub matched: Option<Result<(), String>>,
     /// True if the links are matched but every process is still loaded at a random address, because
-    /// the system cannot fix it.
+    /// the system cannot fix the address.
     pub random_addresses: bool,
 }
 

@@ -230,8 +230,8 @@ named! {
             /// Largest number of replicates planned.
             planned: usize,
         } = "budget-spent",
-        /// The run was interrupted, truncated or resumed, so the interval is the wider one that is
-        /// valid at any time.
+        /// The run was interrupted, truncated or resumed, so the race has the wider interval that
+        /// is valid at any time.
         JudgedAnytime = "judged-anytime",
         /// The samples have no block structure, so they cannot be paired.
         Unpaired {
