@@ -311,8 +311,8 @@ pub fn race_alone(program: Program, options: &BenchOptions) -> Result<AnsweredRa
     }
 }
 
-/// Races a family of benchmarks of one program against a family of another. Each filter selects the
-/// family of its side.
+/// Races a family of benchmarks of one program against a family of another program. Each filter
+/// selects the family of its side.
 pub fn race_families(
     entrants: &BuildPrograms,
     filters: &[String; 2],

@@ -109,8 +109,8 @@ pub(crate) fn interval_head(mut confidences: impl Iterator<Item = f64>) -> Strin
 }
 
 /// Returns a table of all metrics, without those that are always zero. The table shows typical
-/// values and the change, or summary statistics if there is no candidate. `None` if only the judged
-/// metric remains, because the answer already shows it elsewhere.
+/// values and the change, or summary statistics if the benchmark has only one contender. `None` if
+/// only the judged metric remains, because the answer already shows it elsewhere.
 pub(crate) fn metrics<'a>(
     comparison: &Comparison,
     time_unit: Option<TimeUnit>,
