@@ -1,5 +1,5 @@
-//! Installs deadheat in cargo's target folder, under the names that replace rustc and the linker
-//! driver.
+//! Installs deadheat in cargo's target folder, under the names that cargo runs in place of rustc
+//! and the linker driver.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -9,8 +9,8 @@ use deadheat_model::under_new_name;
 use crate::record::record_file;
 use crate::tracked::tracked_files;
 
-/// The names under which `cargo-deadheat` runs in place of compiler and linker, and a note of each
-/// executable that was linked through them.
+/// Symbolic links in cargo's target folder: two names that cargo runs in place of rustc and the
+/// linker driver, and a link to each executable that deadheat linked.
 ///
 /// ```text
 /// TARGET/deadheat/bin/deadheat-rustc     → cargo-deadheat
@@ -22,17 +22,17 @@ pub struct Roles {
     folder: PathBuf,
 }
 
-/// The symbolic link to the library that replaces criterion, next to the name for rustc.
+/// The name of the symbolic link to the library that replaces criterion. The link is in the same
+/// folder as the name that replaces rustc.
 const CRITERION: &str = "libcriterion.rlib";
 
-/// The error if deadheat cannot be installed under the names that replace rustc and the linker
-/// driver.
+/// The error if deadheat cannot create, replace or remove its files in cargo's target folder.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {problem}; cargo deadheat must write there")]
 pub struct RolesError {
-    /// The file or folder that cannot be created or replaced.
+    /// The file or folder with the problem.
     pub path: PathBuf,
-    /// The operating system's error.
+    /// The problem, usually an error of the operating system.
     pub problem: io::Error,
 }
 
@@ -65,8 +65,8 @@ impl Roles {
         Ok(roles)
     }
 
-    /// Fails if git tracks a file in the folder, because the links in it name files that deadheat
-    /// replaces or removes.
+    /// Fails if git tracks a file in deadheat's folder. The links in a commit could name any file,
+    /// and deadheat removes executables that the links name.
     fn refuse_tracked(&self) -> Result<(), RolesError> {
         let tracked = tracked_files(&self.folder);
         let tracked = tracked.map_err(|error| at(&self.folder, io::Error::other(error)))?;
@@ -76,7 +76,7 @@ impl Roles {
         })
     }
 
-    /// Returns the roles that the path `name` belongs to, such as
+    /// Returns the roles whose folder contains the path `name`, such as
     /// `TARGET/deadheat/bin/deadheat-rustc`; `None` if `name` is not absolute.
     pub fn of(name: &Path) -> Option<Self> {
         let folder = name.parent()?.parent()?.to_owned();
@@ -88,9 +88,9 @@ impl Roles {
         self.folder.join("bin").join(Self::COMPILER)
     }
 
-    /// Installs another path that replaces rustc and offers the library `file` in place of the
-    /// crate criterion. The path contains `key`, because cargo compiles crates again if the path of
-    /// the compiler changes.
+    /// Creates another path that replaces rustc, and that offers the library `file` in place of the
+    /// crate criterion. The path contains `key`, so that cargo compiles the crates again if `key`
+    /// changes.
     pub fn compiler_with_criterion(&self, key: &str, file: &Path) -> Result<PathBuf, RolesError> {
         let folder = self.folder.join(format!("criterion-{key}"));
         create_folder(&folder)?;
@@ -102,7 +102,7 @@ impl Roles {
         Ok(compiler)
     }
 
-    /// Returns the library to offer in place of criterion, if `name` comes from
+    /// Returns the library to offer in place of criterion; `None` unless the path `name` comes from
     /// [`Roles::compiler_with_criterion`].
     pub fn criterion(name: &Path) -> Option<PathBuf> {
         fs::read_link(name.parent()?.join(CRITERION)).ok()

@@ -1,7 +1,7 @@
-//! The store of the inputs of all links into one folder, with an index, so that no file is read
-//! twice.
+//! Stores the inputs of all links into one folder. An index of the stored files avoids reading an
+//! unchanged file again.
 //!
-//! A thin archive, whose members are separate files, is stored as a normal one.
+//! A thin archive, whose members are separate files, is stored as a normal archive.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File, TryLockError};
@@ -90,8 +90,8 @@ impl Store {
         })
     }
 
-    /// Stores a copy of `file` with aligned function sections. Sections that no link reads are set
-    /// to zero.
+    /// Stores a copy of `file`. In the copy, function sections are aligned, and sections that no
+    /// link reads are set to zero.
     pub(crate) fn keep(&mut self, file: &Path) -> Result<Kept, StoreError> {
         let now = SystemTime::now();
         let mut opened = File::open(file).map_err(at(file))?;
@@ -171,7 +171,8 @@ impl Store {
         write_whole(&self.home.join("index"), &index)
     }
 
-    /// Returns the names of the inputs that the remaining records need.
+    /// Removes records whose output is gone, and returns the names of the inputs that the remaining
+    /// records need.
     fn drop_records_without_output(&self) -> Result<BTreeSet<String>, StoreError> {
         let mut needed = BTreeSet::new();
         let folder = self.home.ancestors().nth(2).unwrap_or(&self.home);
@@ -199,16 +200,16 @@ impl Store {
     }
 }
 
-/// The treatment of unneeded inputs that another store shares by a hard link. They take no space,
-/// and an unfinished link may need them: the build of a commit starts with links to the inputs of
-/// the working tree.
+/// Whether to keep inputs that no record needs, but that another store shares by a hard link. They
+/// take no extra space, and an unfinished build of a commit may need them: its store begins with
+/// hard links to the inputs of the working tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shared {
     Stay,
     Go,
 }
 
-/// Removes stored inputs of links into `folder` that no record there needs. Call it when all links
+/// Removes the stored inputs that no record of a link into `folder` needs. Call it when all links
 /// are finished.
 ///
 /// # Errors
@@ -248,8 +249,8 @@ pub(crate) fn lock_file(home: &Path) -> io::Result<File> {
 ///
 /// # Errors
 ///
-/// The path is not a regular file. An unpacked archive may contain a symbolic link, through which
-/// this function would create a file elsewhere, or a named pipe.
+/// The path is not a regular file. An unpacked archive may contain a named pipe, or a symbolic link
+/// through which this function would create a file elsewhere.
 pub fn open_lock(path: &Path) -> io::Result<File> {
     if fs::symlink_metadata(path).is_ok_and(|about| !about.is_file()) {
         return Err(io::Error::other("it is not a file, so it cannot be locked"));
@@ -259,8 +260,8 @@ pub fn open_lock(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Locks a folder `.deadheat/links` exclusively; `None` while a race runs. The lock is on the
-/// folder itself, which the engine locks for the duration of a race.
+/// Locks a folder `.deadheat/links` exclusively. Returns `None` while a race runs, because the
+/// engine locks the folder during a race, and if the folder was replaced in the meantime.
 pub(crate) fn alone_in(home: &Path) -> io::Result<Option<File>> {
     lock_folder(home, File::try_lock)
 }

@@ -1,6 +1,8 @@
-//! Rejects deadheat's own files if git tracks them or another user owns them. Files below
-//! `.deadheat` are trusted because deadheat wrote them, but a commit, and so a pull request, can
-//! contain files that look alike, and so can a folder that several users write.
+//! Rejects deadheat's own files if git tracks them or another user owns them.
+//!
+//! deadheat trusts files below `.deadheat`, because it wrote them. But a commit, for example of a
+//! pull request, can contain files that look the same, and so can a folder that all users can
+//! write.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -16,8 +18,9 @@ const OURS: &str = ".deadheat";
 /// program, whatever folder the program is in, so a commit must not contain any.
 const LINKS: &str = "links";
 
-/// Environment variables that select a git repository, for example in a git hook, or change the
-/// meaning of paths. They are removed, because the folder must select the repository.
+/// Environment variables that select a git repository, as they do in a git hook, or change the
+/// meaning of paths. deadheat removes them before it runs git, so that git finds the repository by
+/// its working folder.
 pub const REPOSITORY_VARIABLES: [&str; 13] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -69,12 +72,14 @@ pub enum TrackedError {
     },
 }
 
-/// Returns an error if git tracks `state` (a file or folder directly below a `.deadheat`),
-/// something in it, or a file whose name begins with its name, such as a journal of SQLite. Also
-/// returns an error if `state`, or a folder up to the `.deadheat`, belongs to another user, who may
-/// have made it in a folder that all users can write. A `state` outside of any `.deadheat` is the
-/// user's own and is accepted. Outside of git's working trees, only the owner matters.
-/// working trees.
+/// Returns an error if git tracks `state`, something in it, or a file whose name begins with that
+/// of `state`, such as a journal of SQLite. `state` is a file or folder directly below a
+/// `.deadheat`.
+///
+/// Also returns an error if another user owns `state`, or a parent folder of `state` up to the
+/// `.deadheat`: another user can create such files in a folder that all users can write. Outside of
+/// git's working trees, only the owner matters. A `state` outside of any `.deadheat` is the user's
+/// own and is accepted.
 ///
 /// # Errors
 ///
@@ -138,9 +143,9 @@ fn holds_repository(folder: &Path) -> bool {
     fs::symlink_metadata(folder.join(".git")).is_ok()
 }
 
-/// Returns the files that git tracks at and below `path`, and the links on the way to it that git
-/// tracks. If `path` is a repository or submodule itself, returns its `.git`. Empty if `path` does
-/// not exist or is outside of git's working trees.
+/// Returns the files that git tracks at and below `path`, and those parents of `path` that are
+/// symbolic links and that git tracks. If `path` is a repository or submodule itself, returns its
+/// `.git`. Empty if `path` does not exist or is outside of git's working trees.
 ///
 /// # Errors
 ///
@@ -215,7 +220,7 @@ fn parted(state: &Path) -> Option<(&Path, &str)> {
 
 /// Lists the files that git tracks at and below `inner`, a path from `top`. Git runs at the top of
 /// the working tree: a commit can contain a folder that looks like a bare repository, and git would
-/// use that repository if it ran inside. The inner `Err` is git's message.
+/// use that repository if git ran in that folder. The inner `Err` is git's message.
 fn listed(top: &Path, inner: &Path) -> io::Result<Result<Vec<u8>, String>> {
     let mut command = Command::new("git");
     for variable in REPOSITORY_VARIABLES {

@@ -22,7 +22,7 @@ pub struct Side {
     pub name: String,
     /// The typical value, in the unit of the metric: the robust location of the values, or the
     /// judged quantile. For a candidate with an estimate, it is the baseline's typical value times
-    /// 1 + the estimated change. `None` if zeros rule out logarithms.
+    /// 1 + the estimated change. `None` if too many values are zero to take logarithms.
     pub typical: Option<f64>,
     /// Median.
     pub median: f64,
@@ -124,8 +124,8 @@ pub struct Evidence {
     /// True if the confidence interval excludes zero. This is also possible for a dead heat: an
     /// interval from 0.2% to 0.8% is within a margin of 1%.
     pub excludes_zero: bool,
-    /// True if the verdict is provisional: it rests on a single replicate, or on samples that are
-    /// not paired.
+    /// True if the verdict is provisional: it rests on a single replicate or on unpaired samples,
+    /// or a control of the run differs from the baseline.
     pub provisional: bool,
     /// The scope of the verdict: the binaries as linked, or their source code.
     pub scope: Scope,

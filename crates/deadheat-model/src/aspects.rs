@@ -164,19 +164,19 @@ pub struct HostKind {
     pub hosts: usize,
     /// Mean effect on the hosts with this processor model.
     pub effect: LogRatio,
-    /// The confidence interval of the mean. Its level is α divided by the number of processor
-    /// models, so that the intervals of all models hold together.
+    /// The confidence interval of the mean. For n processor models, its level is 1 − α/n, so that
+    /// all n intervals together have the level 1 − α.
     pub interval: Option<Interval>,
 }
 
 /// The components of the variation of a block's effect: standard deviations in log-ratio units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spreads {
-    /// Standard deviation between neutral links; `None` if the race had a single link, or if it
-    /// cannot be separated from that between processes.
+    /// Standard deviation between neutral links; `None` if the race had a single link, or if the
+    /// data cannot separate the variation between links from that between processes.
     pub placement: Option<f64>,
-    /// Standard deviation between processes; `None` if it cannot be separated from that between
-    /// links, or if every block is a separate process.
+    /// Standard deviation between processes; `None` if the data cannot separate the variation
+    /// between processes from that between links, or if every block is a separate process.
     pub process: Option<f64>,
     /// Standard deviation between blocks of one process.
     pub block: f64,

@@ -107,8 +107,8 @@ pub struct Saved {
     pub label: Option<String>,
     /// Number of threads that the benchmark ran on.
     pub threads: Option<u32>,
-    /// The statistic, such as "median", if the file of one side contains only this statistic of the
-    /// benchmark; `None` if both sides have samples.
+    /// The statistic, such as "median", if the file of at least one side contains only this
+    /// statistic of the benchmark; `None` if both sides have samples.
     pub summary: Option<String>,
     /// Candidates whose recordings of the benchmark are the same as the baseline's.
     pub same: Vec<String>,
@@ -312,8 +312,8 @@ impl Benchmark {
         self.control = true;
     }
 
-    /// Returns the highest number of a worker process that calls a contender; `None` without
-    /// workers.
+    /// Returns the largest of the numbers that identify the worker processes of the contenders;
+    /// `None` without workers.
     fn processes(&self) -> Option<usize> {
         let process = |contender: &Contender| match &contender.workload {
             Workload::Worker(calls) => Some(calls.process),
@@ -398,9 +398,9 @@ pub struct Block {
     /// The place of the block in its replicate, counted from 0.
     pub index: u32,
     /// A discarded sample of the first slot's contender before the block, so that the first slot
-    /// does not depend on the order of the previous block. Blocks of commands always have one,
-    /// other blocks only if another contender ran last. Blocks of one slot and side-by-side blocks
-    /// have none.
+    /// does not depend on which contender ran last. Blocks of one slot and side-by-side blocks do
+    /// not have such a sample. Other blocks of commands always have one, and blocks of functions or
+    /// harnesses have one if another contender ran last.
     pub prime: Option<Slot>,
     /// The slots in the order they run.
     pub slots: Vec<Slot>,

@@ -1,5 +1,5 @@
-//! Calibrations: the results of racing identical contenders and known differences on a machine,
-//! with confidence bounds of the error rates.
+//! Calibrations: the results of races of identical contenders, and of contenders with a known
+//! difference, on a machine, with confidence bounds of the error rates.
 
 use crate::estimate::{Interval, LogRatio, Verdict};
 use crate::plan::Plan;
@@ -122,7 +122,7 @@ pub struct CalibratedKind {
     /// `None` if the true difference in time is not known exactly.
     pub coverage: Option<Share>,
     /// The state of the promise that at least 1 − α of the intervals contain the true difference;
-    /// `None` if it is not known exactly.
+    /// `None` if the true difference is not known exactly.
     pub coverage_promise: Option<Promise>,
 }
 

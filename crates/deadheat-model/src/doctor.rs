@@ -192,11 +192,11 @@ pub enum Facts {
         fast: Vec<u32>,
         /// The slow cores that deadheat may use.
         slow: Vec<u32>,
-        /// Speed of the slowest of these cores, as a share of that of the fastest; `None` if no
-        /// core is slow.
+        /// Speed of the slowest core that deadheat may use, as a share of the speed of the fastest;
+        /// `None` if no core is slow.
         slowest: Option<f64>,
-        /// True if races that do not choose their cores avoid the slow ones, which needs a kernel
-        /// that reports the capacity of cores.
+        /// True if races without a choice of cores (`--pin`) avoid the slow cores. This needs a
+        /// kernel that reports the capacity of cores.
         avoided: bool,
     },
     /// The frequency governor.
@@ -269,8 +269,8 @@ pub enum Facts {
         scheduler: Option<Scheduler>,
         /// True if a task may choose its time slice, which Linux supports from 6.12 on.
         slices: bool,
-        /// True if commands start by `fork`, because the system refuses the flags of `clone` for a
-        /// faster start.
+        /// True if commands start by `fork`, because the system refuses the flags of `clone` that
+        /// would start them faster.
         forks: bool,
         /// True if the kernel divides a core among sessions first, and then among the tasks of
         /// each.

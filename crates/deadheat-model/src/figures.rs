@@ -113,8 +113,8 @@ pub struct BetweenFigures {
     /// The median of all ratios of a candidate's sample to a baseline's sample (Hodges–Lehmann).
     /// Its interval is naive: it treats all samples as independent.
     pub shift: Option<Change>,
-    /// Numbers of pairs by which side was larger, with the sign test. The test is naive: it treats
-    /// all pairs as independent.
+    /// Numbers of pairs in which the candidate's value was below, at and above the baseline's, with
+    /// the sign test. The test is naive: it treats all pairs as independent.
     pub pairs: Option<PairSigns>,
     /// Welch's test of the logarithms. It is naive: it treats all samples as independent.
     pub welch: Option<TTested>,
@@ -136,7 +136,8 @@ pub struct BetweenFigures {
     /// Kolmogorov–Smirnov test of the two distributions. It is naive: it treats all samples as
     /// independent.
     pub kolmogorov_smirnov: Option<Tested>,
-    /// Wasserstein-1 distance of the two distributions as a share of the median of both.
+    /// Wasserstein-1 distance of the two distributions, as a share of the median of all values of
+    /// both sides.
     pub wasserstein: Option<f64>,
     /// Paired differences far from their median, by direction.
     pub opposite_peaks: Option<OppositePeaks>,
@@ -179,7 +180,8 @@ pub struct SignedRanks {
     pub p: f64,
 }
 
-/// Counts of all pairs of a baseline's and a candidate's sample, by which is larger.
+/// The numbers of pairs, among all pairs of a baseline's sample and a candidate's sample, in which
+/// the baseline's value or the candidate's value is larger.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RankSums {
     /// Pairs whose baseline value is the larger one, ties counted half.
@@ -197,7 +199,8 @@ pub struct OppositePeaks {
     pub below: usize,
     /// Differences far above the median: the candidate was disturbed.
     pub above: usize,
-    /// P-value of peaks being equally likely in both directions; `None` without peaks.
+    /// P-value of the hypothesis that peaks are equally likely in both directions; `None` without
+    /// peaks.
     pub p: Option<f64>,
 }
 

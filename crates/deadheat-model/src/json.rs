@@ -1,5 +1,5 @@
-//! JSON as a tree, which is written in one line or indented by two spaces, or read from a text.
-//! Large texts can be scanned without a tree.
+//! JSON as a tree. A tree is read from a text, and is written in one line or indented by two
+//! spaces. Large texts can be scanned without a tree.
 //!
 //! Run files, answers and messages of workers have a few dozen fields each. When serialisation code
 //! was derived for every type, it took a third of the build time of every benchmark of functions. A
@@ -87,7 +87,7 @@ impl Object {
         self.fields.iter().map(|(name, value)| (&**name, value))
     }
 
-    /// Returns the name and value of an object that has exactly one.
+    /// Returns the name and value of the only field; `None` if there is not exactly one field.
     pub fn only(&self) -> Option<(&str, &Json)> {
         match self.fields.as_slice() {
             [(name, value)] => Some((name, value)),
@@ -396,9 +396,9 @@ mod tests {
         assert_eq!(Json::Number(f64::NEG_INFINITY).to_string(), "null");
     }
 
-    /// Returns true if serde_json writes the same text, or another one of the same length for the
-    /// same number: 798403336413266.25 lies halfway between two texts that both read back, and
-    /// writers choose differently.
+    /// Returns true if serde_json writes the same text. Also accepts another text of the same
+    /// length for the same number: two such texts exist for 798403336413266.25, and writers choose
+    /// differently.
     fn is_written_as_by_others(number: f64) -> bool {
         let ours = Json::Number(number).to_string();
         let theirs = serde_json::to_string(&number).unwrap();

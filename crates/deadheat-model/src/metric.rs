@@ -13,21 +13,21 @@ named! {
         Bytes = "bytes",
         /// A count of events, or a number whose unit is known only from its name.
         Count = "count",
-        /// Bytes in a second.
+        /// Bytes per second.
         BytesPerSecond = "bytes/s",
-        /// Thousands of bytes in a second.
+        /// Thousands of bytes per second.
         KilobytesPerSecond = "kB/s",
-        /// Millions of bytes in a second.
+        /// Millions of bytes per second.
         MegabytesPerSecond = "MB/s",
-        /// Billions of bytes in a second.
+        /// Billions of bytes per second.
         GigabytesPerSecond = "GB/s",
-        /// 1,024 bytes in a second.
+        /// Kibibytes (1,024 bytes) per second.
         KibibytesPerSecond = "KiB/s",
-        /// 1,024² bytes in a second.
+        /// Mebibytes (1,024² bytes) per second.
         MebibytesPerSecond = "MiB/s",
-        /// 1,024³ bytes in a second.
+        /// Gibibytes (1,024³ bytes) per second.
         GibibytesPerSecond = "GiB/s",
-        /// A number per second.
+        /// Items, events or another count per second.
         PerSecond = "1/s",
     }
 }
@@ -51,8 +51,7 @@ impl Unit {
         })
     }
 
-    /// Returns the number of bytes per second in one of this unit; `None` if it is not a unit of
-    /// data rates.
+    /// Returns the size of this unit in bytes per second; `None` if it is not a unit of data rates.
     pub fn bytes_per_second(self) -> Option<f64> {
         Some(match self {
             Unit::BytesPerSecond => 1.0,

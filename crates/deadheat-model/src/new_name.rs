@@ -1,4 +1,4 @@
-//! Names for temporary files and folders that no other process can know beforehand.
+//! Temporary files and folders, with names that no other process can know beforehand.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io;

@@ -1,5 +1,5 @@
-//! Properties of the measured processes as the kernel shows them, which may differ from those that
-//! deadheat started them with.
+//! Properties of the measured processes as the kernel shows them. They may differ from the
+//! properties that deadheat requested when it started the processes.
 
 /// The processes of one contender, as observed in one replicate. The observation applies until the
 /// next observation of the same contender.
@@ -123,7 +123,8 @@ impl ObservedProcess {
         }
     }
 
-    /// Returns how this process, of the contender `name`, differs from one of the other contender.
+    /// Returns the differences between this process, of the contender `name`, and a process of the
+    /// contender that `other` names.
     pub fn differences(&self, name: &str, other: (&str, &Self)) -> Vec<ProcessDifference> {
         let (other_name, other) = other;
         let mut found = Vec::new();

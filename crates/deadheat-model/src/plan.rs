@@ -373,7 +373,7 @@ impl Benchmark {
     }
 }
 
-/// Returns true if two workloads do the same, whatever the number of their worker process.
+/// Returns true if two workloads do the same work, possibly in different worker processes.
 fn alike(one: &Workload, other: &Workload) -> bool {
     match (one, other) {
         (Workload::Worker(one), Workload::Worker(other)) => {

@@ -145,7 +145,7 @@ pub struct Distribution {
     /// or below it.
     pub ecdf: Vec<(f64, f64)>,
     /// A normal plot of the logarithms, thinned: pairs of a standard normal quantile and ln of the
-    /// value there. Empty if zeros rule out logarithms.
+    /// value there. Empty if too many values are zero to take logarithms.
     pub normal_quantiles: Vec<(f64, f64)>,
     /// Intercept and slope of the line through the quartiles of `normal_quantiles`. All points are
     /// on it if ln t is normal.

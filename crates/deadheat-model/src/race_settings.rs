@@ -166,7 +166,8 @@ macro_rules! settings {
         }
 
         impl RaceSettings {
-            /// Returns these settings, with those of `others` where these are `None`.
+            /// Returns these settings. Settings that are `None` get the value that they have in
+            /// `others`.
             pub fn or(self, others: &Self) -> Self {
                 Self { $($field: self.$field.or_else(|| others.$field.clone()),)* }
             }
@@ -331,7 +332,7 @@ settings! {
             ),
         ],
     }
-    /// Time after which no block of the run, or of a benchmark, starts.
+    /// Time after which the run, or a benchmark, starts no further block.
     budget: Duration {
         name: "budget",
         value: "TIME",
@@ -504,8 +505,9 @@ settings! {
             "host",
         )],
     }
-    /// True if benchmarks that break a rule are raced again, and break it only if the second race
-    /// agrees. The plan does not contain this setting, because the second race has a separate plan.
+    /// True if benchmarks that break a rule are raced again, and fail the run only if the second
+    /// race agrees. The plan does not contain this setting, because the second race has a separate
+    /// plan.
     confirm: bool {
         name: "confirm",
         value: "",
@@ -654,8 +656,8 @@ impl RaceSettings {
         }
     }
 
-    /// Returns the number of replicates of each benchmark, if the parts of the race divide the
-    /// replicates. Interim analyses cannot end such a race early.
+    /// Returns the number of replicates of each benchmark in this machine's part, if the parts of
+    /// the race divide the replicates. Interim analyses cannot end such a race early.
     pub fn replicates_of_part(&self) -> Option<u32> {
         self.part().map(|part| part.replicates).filter(|of| *of > 0)
     }

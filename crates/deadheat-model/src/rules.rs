@@ -230,8 +230,8 @@ impl Glob {
         name.ends_with(tail)
     }
 
-    /// As [`Glob::fits_by_parts`], for a pattern with `?`. The time is proportional to the sum of
-    /// both lengths unless a part has more than 128 characters.
+    /// Like [`Glob::fits_by_parts`], but for a pattern with `?`. The time is proportional to the
+    /// sum of both lengths unless a part has more than 128 characters.
     fn fits_by_characters(&self, name: &str) -> bool {
         let name: Vec<char> = name.chars().collect();
         let characters = |text: &str| text.chars().collect::<Vec<char>>();
@@ -263,7 +263,7 @@ fn fits_part(part: &[char], text: &[char]) -> bool {
     part.len() == text.len() && pairs.all(|(one, found)| *one == '?' || one == found)
 }
 
-/// Returns the end of the first match of a part of a pattern in the text.
+/// Returns the place in `text` at which the first match of `part` ends.
 fn end_of_part(part: &[char], text: &[char]) -> Option<usize> {
     let Some(last) = part.len().checked_sub(1) else {
         return Some(0);
@@ -365,7 +365,7 @@ mod tests {
         }
     }
 
-    /// A pattern, tried in every way.
+    /// Returns true if the pattern matches; tries every possible length of each `*`.
     fn fits_in_any_way(pattern: &[char], name: &[char]) -> bool {
         match pattern.split_first() {
             None => name.is_empty(),

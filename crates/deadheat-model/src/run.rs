@@ -164,8 +164,8 @@ impl Run {
         }
     }
 
-    /// Returns true for a part of a race whose hosts divide the replicates. The number of its
-    /// replicates is fixed in its plan, whatever the results.
+    /// Returns true for a part of a race whose hosts divide the replicates. The plan of such a part
+    /// fixes the number of replicates, whatever the results.
     pub fn is_of_shared_replicates(&self) -> bool {
         let part = self.header.plan.design.shard;
         part.is_some_and(|part| part.replicates > 0)
@@ -339,7 +339,7 @@ pub struct NeutralLinks {
     /// matching was not requested, or that only one build races.
     pub matched: Option<Result<(), String>>,
     /// True if the links are matched but every process is still loaded at a random address, because
-    /// the system cannot fix it.
+    /// the system cannot fix the address.
     pub random_addresses: bool,
 }
 

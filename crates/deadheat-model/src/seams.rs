@@ -83,7 +83,7 @@ pub enum Decision {
     Stop,
 }
 
-/// A condition that ends the race of a benchmark instead of its verdict. At every look of the plan,
+/// A condition that ends the race of a benchmark in place of a verdict. At every look of the plan,
 /// a closure decides if the effect is known well enough.
 ///
 /// Measuring the level of a commit ends when the error is small enough; a search for a culprit

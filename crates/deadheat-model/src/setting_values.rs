@@ -184,7 +184,8 @@ pub enum Waiting {
 pub(crate) trait SettingValue: Sized {
     fn read(text: &str) -> Result<Self, String>;
 
-    /// Adds a value to a setting that may already have one.
+    /// Parses a value and stores it in a setting. By default, the new value replaces any earlier
+    /// value.
     fn add(to: &mut Option<Self>, text: &str) -> Result<(), String> {
         *to = Some(Self::read(text)?);
         Ok(())

@@ -184,8 +184,8 @@ pub struct Merged {
 }
 
 impl Merged {
-    /// Groups the parts that were raced by one machine in one boot. Each group has the indices of
-    /// its hosts.
+    /// Groups the hosts by machine and boot, because one machine may race several parts. Each group
+    /// contains indices of `hosts`.
     pub fn machines(&self) -> Vec<Vec<usize>> {
         let mut machines: Vec<Vec<usize>> = Vec::new();
         let mut of_boot: HashMap<&str, usize> = HashMap::new();

@@ -29,7 +29,8 @@ impl TextCells {
     }
 }
 
-/// Returns the text of a cell, guarded or not; the reverse of [`TextCells::cell`].
+/// Returns the original text of a cell, whether or not the cell was escaped; the reverse of
+/// [`TextCells::cell`].
 pub fn text_of_cell(cell: &str) -> Cow<'_, str> {
     if let Some(text) = cell.strip_prefix('\'')
         && needs_apostrophe(text)
@@ -124,8 +125,8 @@ fn escaped(text: &str) -> String {
     safe
 }
 
-/// Reverses [`escaped`]. `cell` is without the first backslash; `None` if an escape in it is
-/// invalid.
+/// Reverses [`escaped`]. `cell` must not include the backslash at the beginning. Returns `None` if
+/// an escape is invalid.
 fn unescaped(cell: &str) -> Option<String> {
     let mut text = String::with_capacity(cell.len());
     let mut rest = cell;

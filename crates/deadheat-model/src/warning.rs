@@ -19,7 +19,7 @@ pub enum Observation {
 pub enum ClockCause {
     /// Other tasks took the core, which disturbed the wall time.
     Preempted,
-    /// The contender waits, which CPU time does not include.
+    /// The contender waits; CPU time does not include the waiting.
     Waited,
     /// The recorded metrics do not show a reason.
     Unknown,
@@ -28,7 +28,7 @@ pub enum ClockCause {
 /// The reason why repetitions that were cut short were still counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CutShortKept {
-    /// Launches of one side were cut short more often, so that the code itself may cause it.
+    /// Launches of one side were cut short more often, so the code itself may be the cause.
     OneSided {
         /// Exact p-value of the hypothesis that launches of both sides are cut short equally often.
         p: f64,
@@ -51,8 +51,8 @@ named! {
             /// Replicates a verdict needs.
             need: usize,
         } = "few-replicates",
-        /// A recording of a few replicates of one block each, for which the plain interval is a
-        /// little too narrow.
+        /// A recording has only a few replicates, of one block each, so its interval is a little
+        /// too narrow.
         SingleBlocks {
             /// Number of replicates.
             replicates: usize,
@@ -79,7 +79,8 @@ named! {
             /// Share of blocks whose effect is zero.
             share: f64,
         } = "ties",
-        /// All blocks have the same effect, so only the clock limits the interval.
+        /// All blocks have the same effect, so the width of the interval comes only from the
+        /// resolution of the clock.
         TimerLimited = "timer-limited",
         /// The effects of the replicates fall into groups, so the interval may be too narrow.
         Bimodal = "bimodal",
@@ -229,8 +230,8 @@ named! {
             /// Largest number of replicates planned.
             planned: usize,
         } = "budget-spent",
-        /// The run was interrupted, truncated or resumed, so the interval is the wider one that is
-        /// valid at any time.
+        /// The run was interrupted, truncated or resumed, so the race has the wider interval that
+        /// is valid at any time.
         JudgedAnytime = "judged-anytime",
         /// The samples have no block structure, so they cannot be paired.
         Unpaired {
@@ -251,8 +252,8 @@ named! {
             /// The unit that counts as one observation.
             each: Observation,
         } = "few-observations",
-        /// The file of one side contains only a summary statistic, so the uncertainty of that side
-        /// is unknown.
+        /// The file of at least one side contains only a summary statistic, so the uncertainty of
+        /// that side is unknown.
         OnlySummaries {
             /// The statistic, such as "median".
             statistic: String,
@@ -343,7 +344,8 @@ named! {
         WaitingOfItsOwn {
             /// The contenders that had threads, child processes or another priority.
             contenders: Vec<String>,
-            /// Share of the samples of these contenders in which they had them.
+            /// Share of the samples that ran with threads, child processes or another priority, for
+            /// the contender with the largest share.
             share: f64,
         } = "waiting-of-its-own",
         /// The waiting time could not be read, so it was not subtracted.
@@ -373,8 +375,8 @@ named! {
         /// The benchmark was still warming up: the first counted repetition of each launch differs
         /// from the later ones, or the first blocks of an interpreter are slower than the last.
         StillWarming {
-            /// Relative change of the first from the later repetitions, or of the first from the
-            /// last blocks.
+            /// Relative difference in time: from the later repetitions to the first, or from the
+            /// last blocks to the first. Positive if the first are slower.
             change: f64,
         } = "still-warming",
         /// Launches of one side more often ended with another exit code than 0, which `-i` accepts.

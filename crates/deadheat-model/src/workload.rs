@@ -189,8 +189,9 @@ pub struct CommandLine {
     pub text: String,
     /// Program and arguments; with a shell, the shell's words and the text.
     pub words: Vec<String>,
-    /// The working folder of the program and its hooks; `None` for that of deadheat. A relative
-    /// path of the program starts there. The paths of input and output files do not.
+    /// The working folder of the program and its hooks; `None` for that of deadheat. If the path of
+    /// the program is relative, it is relative to this folder. The paths of input and output files
+    /// are relative to deadheat's own working folder.
     pub directory: Option<PathBuf>,
     /// The source of standard input.
     pub input: Input,

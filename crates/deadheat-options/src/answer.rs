@@ -77,7 +77,7 @@ pub struct AnswerArgs {
 impl AnswerArgs {
     /// Reads the rules of the command line and of the rules file; those of the command line take
     /// precedence. `race` has the settings of the race. Later answers are checked against these
-    /// rules.
+    /// rules, unless the race is a part of a distributed race.
     pub fn read_rules(
         &mut self,
         race: &RaceSettings,
@@ -109,7 +109,7 @@ impl AnswerArgs {
         asked.into_iter().any(|one| *one == condition)
     }
 
-    /// Returns the first option of a gate on the command line.
+    /// Returns the name of an option of the gate that the command line contains, if any.
     pub fn gate_flag(&self) -> Option<&'static str> {
         let fails = &self.fails.0;
         let fail_on = fails.fail_on.as_ref().map(|_| "--fail-on");
@@ -403,7 +403,8 @@ impl ExportArgs {
         }
     }
 
-    /// Refuses all output files except reports.
+    /// Fails if the user requested an output file other than a report. `why` is the reason in the
+    /// error message.
     pub fn refuse_exports(&self, why: &str) -> Result<(), Failure> {
         match self.given().next() {
             Some((flag, ..)) => Err(Failure::Usage(format!("{flag}: {why}"))),
@@ -411,7 +412,8 @@ impl ExportArgs {
         }
     }
 
-    /// Refuses all output files, for a command that has no answer to write.
+    /// Fails if the user requested any output file, for a command that has no answer to write.
+    /// `why` is the reason in the error message.
     pub fn refuse(&self, why: &str) -> Result<(), Failure> {
         let flag = self.given().next().map(|(flag, ..)| flag);
         match flag.or(self.reports.files().first_flag()) {

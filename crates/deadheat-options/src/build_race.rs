@@ -58,8 +58,8 @@ pub enum Field {
 
 struct Inspection {
     field: Field,
-    /// True if a program of the candidate failed to list its benchmarks, and that of the baseline
-    /// listed them. The code under test may have crashed, so the race must not succeed.
+    /// True if a program of the candidate failed to list its benchmarks, although the baseline's
+    /// program listed them. The code under test may have crashed, so the race must not succeed.
     candidate_failed: bool,
 }
 
@@ -285,7 +285,9 @@ fn pair_builds(field: &Field, sides: &[String; 2], selection: &Selection) -> Pai
     }
 }
 
-/// Races the contenders of one program against each other.
+/// Races the contenders of one program against each other. If the program is an executable of a
+/// harness, which has no contenders, races two families of its benchmarks, or measures each
+/// benchmark on its own.
 pub fn race_alone(program: Program, options: &BenchOptions) -> Result<AnsweredRace, Failure> {
     options.exports.check(None)?;
     let target = Target {
@@ -309,8 +311,8 @@ pub fn race_alone(program: Program, options: &BenchOptions) -> Result<AnsweredRa
     }
 }
 
-/// Races a family of benchmarks of one program against a family of another. Each filter selects the
-/// family of its side.
+/// Races a family of benchmarks of one program against a family of another program. Each filter
+/// selects the family of its side.
 pub fn race_families(
     entrants: &BuildPrograms,
     filters: &[String; 2],

@@ -155,7 +155,7 @@ impl Bench {
     }
 }
 
-/// One argument before `--`.
+/// One argument, up to and including `--`.
 enum Word<'a> {
     /// `--` itself.
     End,

@@ -16,8 +16,9 @@ pub struct ChangedSuite {
     executables: Vec<String>,
     /// The folder in which pytest runs; `None` for other suites.
     pytest: Option<PathBuf>,
-    /// True if a file need not contain the names of its benchmarks, because macros and loops
-    /// generate them in Rust.
+    /// True for a suite that cargo builds. A changed file of such a suite concerns all benchmarks
+    /// of its executable, because macros and loops can generate names that the file does not
+    /// contain.
     is_of_cargo: bool,
 }
 
@@ -57,8 +58,9 @@ impl ChangedSuite {
         }
     }
 
-    /// Returns the indexes of the benchmarks that a file concerns: those of its executable whose
-    /// names it contains, or all of its executable if it contains no name.
+    /// Returns the indexes of the benchmarks that a changed file concerns: those of the file's
+    /// executable whose names the file contains. If the file contains none of these names, or cargo
+    /// builds the suite, returns all benchmarks of the executable.
     fn concerned(&self, file: &ChangedFile, names: &[String]) -> Vec<usize> {
         let own = |name: &'_ str| -> Option<(String, String)> {
             let mut all = self.executables.iter();

@@ -60,8 +60,8 @@ impl CommitCommand {
         }
     }
 
-    /// Returns the recipe that builds a commit before the command runs; it does nothing without
-    /// `build`. Returns `None` if benchmarks are raced.
+    /// Returns the recipe that builds a commit before the command runs. Without `build`, this
+    /// recipe does nothing. Returns `None` if benchmarks are raced.
     pub fn recipe(&self, build: Option<&str>, variables: Variables) -> Option<Recipe> {
         self.command.as_ref()?;
         Some(Recipe::Command(CommandBuild {

@@ -127,7 +127,8 @@ pub fn race_sides(
     race_silently(&entrants, &options)
 }
 
-/// Returns the programs of two sides, and the options with the commits and builds of the sides.
+/// Returns the programs of two sides, and `options` with the commits and the builds of the sides
+/// added.
 pub fn ready(
     sides: [&Side; 2],
     ways: Vec<String>,

@@ -166,7 +166,8 @@ pub fn again(seed: u64) -> Vec<String> {
     repeating(&words, options, seed)
 }
 
-/// Returns the command line of this process. It repeats the race, because the plan fixes the seed.
+/// Returns the command line of this process. Unlike [`again`], this function adds no seed, because
+/// a saved plan already contains the seed.
 pub fn typed() -> Vec<String> {
     as_typed(words_of_this_process()).0
 }

@@ -85,7 +85,7 @@ impl RecipeOptions {
     }
 
     /// Returns the words after `--` that are arguments of the raced executables; empty if cargo or
-    /// a command builds the executables.
+    /// a command builds the executables. For Go, also sets the harness in `options`.
     pub fn arguments(&self, words: &[OsString], options: &mut BenchOptions) -> Vec<String> {
         if !self.go.is_empty() {
             options.harness.get_or_insert(Harness::Go);

@@ -10,7 +10,8 @@ use deadheat::parts::settings::RaceSettings;
 
 use crate::answer::ExportArgs;
 
-/// Refuses options that have no meaning for a plan, before deadheat builds or launches anything.
+/// Fails without a file to save the plan to, or with options that have no meaning for a plan,
+/// before deadheat builds or launches anything.
 pub fn check_plan(
     settings: &RaceSettings,
     save: Option<&Path>,

@@ -76,7 +76,7 @@ impl Figure {
     }
 }
 
-/// Formats these statistics for every contender of a benchmark, all in one unit if that is
+/// Formats the statistics `figures` for every contender of a benchmark, all in one unit if that is
 /// readable.
 pub(crate) fn figure_cells(
     sides: &[&Side],
@@ -108,8 +108,9 @@ pub(crate) fn interval_head(mut confidences: impl Iterator<Item = f64>) -> Strin
     }
 }
 
-/// Returns a table with the typical values of all metrics, without metrics that are always zero.
-/// `None` if only the judged metric remains, because the answer already shows it elsewhere.
+/// Returns a table of all metrics, without those that are always zero. The table shows typical
+/// values and the change, or summary statistics if the benchmark has only one contender. `None` if
+/// only the judged metric remains, because the answer already shows it elsewhere.
 pub(crate) fn metrics<'a>(
     comparison: &Comparison,
     time_unit: Option<TimeUnit>,

@@ -27,11 +27,12 @@ use crate::warnings::WarningText;
 use crate::{figures, gates, markdown, sentences, suite};
 use rows::{Labels, Row, RowSubject, Scene, rows};
 
-/// Maximum width, in columns, of the name of a side in the head of a column, in a terminal of
-/// limited width.
+/// Maximum width, in terminal columns, of the name of a side in a table head, if the width of the
+/// terminal is limited.
 const LABEL: usize = 16;
 
-/// Maximum width, in columns, of the name of a side if the width is not limited.
+/// Maximum width, in terminal columns, of the name of a side in a table head, if the width is not
+/// limited.
 const WIDE_LABEL: usize = 40;
 
 /// Maximum width, in columns, of the name of a benchmark in any format. The name may be long
@@ -434,8 +435,9 @@ struct Others<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// Returns the tables of the metrics other than the judged one. The tables contain the
-    /// benchmarks that changed; with `all_metrics`, all benchmarks.
+    /// Returns the tables of the metrics other than the judged one. Each table contains the
+    /// benchmarks in which its metric changed; with `all_metrics`, all benchmarks that the options
+    /// show.
     fn others(&self, rows: &[Row<'_>], options: &ComparisonOptions) -> Others<'a> {
         let mut others = Others::default();
         let all = rows.iter().flat_map(|row| {
@@ -521,8 +523,8 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Returns the metrics of a comparison, without the judged one and without those that are always
-/// zero.
+/// Returns the metrics of a comparison, without the judged one, those that are always zero, and
+/// those that only one side has.
 fn beside(comparison: &Comparison) -> impl Iterator<Item = &MetricComparison> {
     let others = comparison.metrics.iter();
     others.filter(|row| {
@@ -531,10 +533,14 @@ fn beside(comparison: &Comparison) -> impl Iterator<Item = &MetricComparison> {
     })
 }
 
-/// Returns true if a table shows the metric by default, because it changed: its verdict is faster
-/// or slower. Without a verdict, the change must exceed the margin. In addition, the interval of an
-/// amount, or of a metric without a known better direction, must exclude zero. Without an interval,
-/// the values of the two sides must not overlap.
+/// Returns true if a table shows the metric by default, because it changed. If the metric has a
+/// verdict, the verdict must be faster or slower. Otherwise, the change must exceed the margin (a
+/// change from or to zero always does), and:
+///
+/// - with an interval, the interval must exclude zero, and the metric must be an amount or have an
+///   unknown better direction;
+/// - without an interval, the values of the two sides must not overlap, and the metric must be an
+///   amount or have a single value on each side.
 fn moved(row: &MetricComparison, margin: f64) -> bool {
     let beyond = |change: f64| change.abs() > margin;
     let estimate = row.estimate.as_ref();

@@ -60,7 +60,7 @@ impl<'a> Reader<'a> {
         self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r']);
     }
 
-    /// Skips white space, then `sign` if it follows. Returns true if it does.
+    /// Skips white space, and then `sign`. Returns false if something else follows the white space.
     fn take(&mut self, sign: &str) -> bool {
         self.skip_blanks();
         let after = self.rest.strip_prefix(sign);

@@ -1,5 +1,6 @@
-//! Scans flat objects in a text that may continue, or in a text that is read in pieces. It builds
-//! no tree, makes no copies and looks at each byte once.
+//! Scans flat objects one after the other, in a text that may be only the beginning of a longer
+//! one, or in a text that is read in pieces. The scan builds no tree, makes no copies and looks at
+//! each byte once.
 //!
 //! It is for files of other tools with a million rows. Nested, truncated and invalid values are
 //! `None`; the reader for whole texts then reports the error.
@@ -75,7 +76,7 @@ impl<'t> JsonScan<'t> {
         }
     }
 
-    /// Skips white space, then `sign` if it follows. Returns true if it does.
+    /// Skips white space, and then `sign`. Returns false if something else follows the white space.
     pub fn take(&mut self, sign: u8) -> bool {
         let there = self.peek() == Some(sign);
         self.at += usize::from(there);
@@ -269,8 +270,8 @@ const FIRST_PIECE: usize = 16 << 10;
 /// Largest number of bytes to search for one value; a row takes a few hundred.
 const MOST: usize = 4 << 20;
 
-/// A text that is read in pieces, with a position in it. The buffer holds one piece and the unread
-/// rest of the previous one.
+/// A text that is read in pieces, with the current position in the text. The buffer holds one piece
+/// and the unread rest of the previous piece.
 #[derive(Debug)]
 pub struct JsonPieces<R> {
     input: R,
@@ -293,10 +294,10 @@ impl<R: Read> JsonPieces<R> {
         }
     }
 
-    /// Calls `step` with the text from the position on, and with true if the input ends there.
-    /// `step` returns its result and the number of bytes it used, or `None` if it found nothing,
-    /// for example because the piece ends too early. It is then called again with more text.
-    /// Returns `None` when the input has ended.
+    /// Calls `step` with the text from the current position on, and with true if the input ends
+    /// with this text. `step` returns its result and the number of bytes it used, or `None` if it
+    /// found nothing, for example because the text ends too early. `step` is then called again with
+    /// more text. Returns `None` if more text cannot be read, usually because the input has ended.
     pub fn step<T>(
         &mut self,
         mut step: impl FnMut(&[u8], bool) -> Option<(T, usize)>,
@@ -310,8 +311,8 @@ impl<R: Read> JsonPieces<R> {
         }
     }
 
-    /// Calls `step` with a scan from the position on, and moves the position to the end of that
-    /// scan.
+    /// Calls `step` with a scan that begins at the current position, and moves the position to the
+    /// end of that scan.
     pub fn scan<T>(&mut self, mut step: impl FnMut(&mut JsonScan<'_>) -> Option<T>) -> Option<T> {
         self.step(|text, _| {
             let mut scan = JsonScan::new(text);

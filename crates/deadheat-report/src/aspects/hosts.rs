@@ -250,8 +250,8 @@ pub(crate) fn has_controls(across: &AcrossHosts) -> bool {
     across.hosts.iter().any(|host| host.control.is_some())
 }
 
-/// Formats the change of the host's control, and whether the control differs from the baseline or
-/// the host is excluded because of it.
+/// Formats the change of the host's control. A word before the change says if the control differs
+/// from the baseline, or if the host is excluded for this reason.
 pub(crate) fn control(host: &HostRow, glyphs: Glyphs) -> String {
     let Some(control) = &host.control else {
         return glyphs.nothing().to_owned();

@@ -203,8 +203,8 @@ fn quoted(reason: &str, glyphs: Glyphs) -> String {
         .to_owned()
 }
 
-/// Returns a sentence about the scope of a verdict on the source, the effect of placement alone,
-/// and the estimate on the user's own link; `None` if none of these is known.
+/// Returns a sentence that a verdict is about the source, with the effect of placement alone and
+/// the estimate on the user's own link; `None` if none of these applies.
 pub fn sentence(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     let mut parts = Vec::new();
     if comparison.evidence.scope == Scope::Source {

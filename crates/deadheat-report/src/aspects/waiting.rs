@@ -7,9 +7,9 @@ use crate::json_parts::estimated;
 use crate::sentences::verdict_word_of;
 use crate::units::{effect, two_digits};
 
-/// Returns the note on the scheduling delay that was excluded, with the estimate that includes it;
-/// `None` if it was included. Unless `always`, also `None` if it neither changes the verdict nor
-/// moves the estimate by more than the margin.
+/// Returns the note on the scheduling delay that was excluded, with the estimate that includes the
+/// delay; `None` if no delay was excluded. Unless `always`, also `None` if including the delay
+/// neither changes the verdict nor moves the estimate by more than the margin.
 pub fn scheduling_delay(comparison: &Comparison, always: bool, glyphs: Glyphs) -> Option<String> {
     let delay = comparison
         .aspects

@@ -131,7 +131,7 @@ fn machine(calibration: &Calibration, glyphs: Glyphs) -> String {
     }
 }
 
-/// Maximum width, in columns, of the reason why a race failed.
+/// Maximum width, in columns, of the reason why a kind of race was not raced to the end.
 const REASON: usize = 400;
 /// Minimum share of races that must find a change, for the answer to say that races find it
 /// reliably.

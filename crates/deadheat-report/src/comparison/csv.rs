@@ -18,10 +18,11 @@ const HEAD: &str = "benchmark,parameters,label,threads,state,message,metric,unit
 /// Formats the answer about saved results as CSV (RFC 4180, but with Unix line ends). The table has
 /// a row for every benchmark, candidate and metric, and a row for every benchmark without an
 /// answer. Missing values are empty cells. With `only_changed`, the table contains only benchmarks
-/// that are faster or slower, and those without an answer.
+/// that are faster or slower, and those without an answer. The argument `cells` determines how
+/// texts from outside, such as names, are escaped.
 ///
 /// - `benchmark`, `parameters` (as `name=value`, separated by semicolons), `label`, `threads`: the
-///   benchmark. The argument `cells` escapes these texts and all others from outside
+///   benchmark
 /// - `state`: `compared`, `alone`, `failed`, `skipped`, `not-alike` or `only-in`; `message` gives
 ///   the reason, or for `only-in` the name of the side that has the benchmark
 /// - `metric`, its `unit` (`ns`, `bytes`, `count`, `bytes/s` or a multiple such as `MB/s`, `1/s`)
@@ -32,8 +33,8 @@ const HEAD: &str = "benchmark,parameters,label,threads,state,message,metric,unit
 /// - `change`: candidate/baseline − 1 of the metric itself, with the ends of its interval, `ci_low`
 ///   and `ci_high`, and their two-sided `confidence`
 /// - `p_value`, two-sided; `p_adjusted`, for the judged metric only: corrected for all benchmarks
-/// - `verdict`: `faster`, `slower`, `equivalent` or `inconclusive`; `faster` means better in either
-///   direction. `provisional` is filled in for the judged metric only
+/// - `verdict`: `faster`, `slower`, `equivalent` or `inconclusive`; `faster` means better, even if
+///   more of the metric is better. `provisional` is filled in for the judged metric only
 pub fn to_comparison_csv(
     analysis: &Analysis,
     sort: Sort,
