@@ -33,7 +33,7 @@ pub enum PlanError {
         /// The values allowed, in words.
         range: &'static str,
     },
-    /// The looks are not in rising order, lack a level or a weight, or do not spend α.
+    /// The looks are not in rising order, lack a level or a weight, or do not fit α.
     MalformedLooks,
     /// A benchmark has no contender, or too many.
     Contenders {
@@ -80,8 +80,8 @@ impl std::fmt::Display for PlanError {
                 write!(f, "{of} must be {range}, not {value}")
             }
             Self::MalformedLooks => f.write_str(
-                "each look must have more replicates than the one before, a level and a weight; the \
-                 levels must spend alpha, and the weights must add up to 1",
+                "each look must have more replicates than the one before, a level and a weight; \
+                 the levels must fit alpha, and the weights must not add up to more than 1",
             ),
             Self::Contenders {
                 benchmark,
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_that_do_not_spend_alpha_are_refused() {
+    fn looks_whose_levels_do_not_fit_alpha_are_refused() {
         let spoilt: [fn(&mut Looks); 5] = [
             |looks| looks.levels[0] = 0.06,
             |looks| looks.levels[0] = 1e-12,

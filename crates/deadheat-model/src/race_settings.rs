@@ -599,8 +599,8 @@ pub struct Looks {
     pub weights: Vec<f64>,
 }
 
-/// Allowed relative rounding error of the levels and weights of all looks.
-const ROUNDING: f64 = 1e-9;
+/// Upper limit of the sum of shares that may have rounding errors.
+const ROUNDED_UP: f64 = 1.0 + 1e-9;
 
 impl Looks {
     /// Returns the largest number of replicates.
@@ -608,21 +608,19 @@ impl Looks {
         self.at.last().copied().unwrap_or(0)
     }
 
-    /// Returns true if the looks ascend, each has a level and a weight, and together they spend
-    /// `alpha`: no level exceeds it, their sum reaches it, and the weights add up to 1.
+    /// Returns true if the looks ascend, each has a weight and a level, and the levels can spend
+    /// `alpha`. A level is at least its share of α, and the shares add up to at most 1: `--min-runs`
+    /// drops early looks.
     pub(crate) fn are_well_formed(&self, alpha: f64) -> bool {
         let rising = self.at.windows(2).all(|pair| pair[0] < pair[1]);
         let complete = self.levels.len() == self.at.len() && self.weights.len() == self.at.len();
-        let share = |part: &f64| *part > 0.0 && *part <= 1.0 + ROUNDING;
-        let levels = self.levels.iter().map(|level| level / alpha);
-        let all: f64 = self.weights.iter().sum();
-        self.max_replicates() > 0
-            && rising
-            && complete
-            && levels.clone().all(|level| share(&level))
-            && self.weights.iter().all(share)
-            && levels.sum::<f64>() >= 1.0 - ROUNDING
-            && (all - 1.0).abs() <= ROUNDING
+        let mut both = self.levels.iter().zip(&self.weights);
+        let spends = both.all(|(level, weight)| {
+            let range = alpha * weight / ROUNDED_UP..=alpha * ROUNDED_UP;
+            *weight > 0.0 && range.contains(level)
+        });
+        let shares: f64 = self.weights.iter().sum();
+        self.max_replicates() > 0 && rising && complete && spends && shares <= ROUNDED_UP
     }
 }
 
