@@ -228,7 +228,7 @@ pub(crate) fn replicates(blocks: &[Difference], points: usize) -> Vec<ReplicateE
 /// The largest number of bins of a histogram. More would be narrower than a line of the drawing.
 const MOST_BINS: usize = 80;
 
-/// The number of points of a curve, which makes it look smooth.
+/// The number of points of a curve, enough to make it look smooth.
 const CURVE_POINTS: usize = 129;
 
 /// The largest number of quantiles. More cannot be told apart in a drawing, and each requires
