@@ -108,8 +108,8 @@ pub struct RacedBenchmark {
 /// Progress of a search, for the user.
 #[derive(Clone, Copy, Debug)]
 pub enum BisectNews<'a> {
-    /// A build begins. The fields are the number of the commit to build, and of the commit that it
-    /// will race.
+    /// A build begins. The fields are the number of the commit to build, and the number of the
+    /// commit that it will race against.
     Builds(usize, usize),
     /// A race begins. The fields are the numbers of the older and the newer commit, and the state
     /// of the search so far, which is `None` for the first race.
