@@ -303,7 +303,7 @@ fn take_memory(memory: &Mutex<Allowance>, results: &Results, times: usize) -> Re
 /// All files of results, each read once even if it is named several times, because standard input
 /// cannot be read twice.
 struct Files {
-    /// The results by file name, with the number of times that they will still be taken.
+    /// The results by file name, with the number of requests for them that are still to come.
     read: HashMap<String, (Results, usize)>,
 }
 
