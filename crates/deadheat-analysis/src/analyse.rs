@@ -130,8 +130,9 @@ impl<'a> PerBenchmarkAnalysis<'a> {
         self.whole(answers)
     }
 
-    /// Returns the benchmarks of this race without samples. The report on a suite of 53 once showed
-    /// the only benchmark that the budget had time for, and did not mention the others.
+    /// Returns the benchmarks of this run that should have raced but lack samples. The report on a
+    /// suite of 53 once showed the only benchmark that the budget had time for, and did not mention
+    /// the others.
     fn not_begun(&self, answers: &Answers) -> Vec<LeftOut> {
         let run = self.run;
         if run.header.origin != Origin::Race {

@@ -455,9 +455,9 @@ pub(crate) fn measured(
         .collect()
 }
 
-/// Returns the effect of an estimate. The standard error is the one with which a t interval has the
-/// width of the interval of the estimate. So it includes everything that widened this interval: few
-/// blocks per replicate, a guard, or the resolution of the clock.
+/// Returns the effect of an estimate. Its standard error is derived from the interval of the
+/// estimate: a t interval with this standard error has the same width. So it includes everything
+/// that widened the interval: few blocks per replicate, a guard, or the resolution of the clock.
 fn of_estimate(
     estimate: &EffectEstimate,
     benchmark: usize,

@@ -34,7 +34,7 @@ pub(crate) struct Figured<'a> {
 }
 
 impl<'a> Figured<'a> {
-    /// Returns `None` if the judged metric was not recorded.
+    /// Prepares the figures of a benchmark; `None` if the judged metric was not recorded.
     pub(crate) fn of(
         header: &RunHeader,
         benchmark: usize,
@@ -288,7 +288,7 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// Returns `None` if the metric was not recorded.
+    /// Returns the values of a metric with their logarithms; `None` if the metric was not recorded.
     pub(super) fn of(
         (header, benchmark): (&RunHeader, usize),
         samples: &Samples,
@@ -548,8 +548,8 @@ const MOST: u64 = 1 << 62;
 /// lose its digits, so all values of the run are in picoseconds. A run that also has times of 53
 /// days or more keeps nanoseconds, because picoseconds would overflow.
 ///
-/// Histograms are computed one by one as the iterator advances: a sample of some days takes 200 kB
-/// of buckets, and a table of 780 kB may hold ten thousand of them.
+/// Histograms are computed one by one as the iterator advances: if any sample of the run takes some
+/// days, each histogram takes 200 kB, and a table of 780 kB may lead to ten thousand histograms.
 pub fn histograms(run: &Run) -> Histograms<impl Iterator<Item = ContenderHistogram>> {
     let mut all: Vec<(usize, ContenderId, Vec<f64>)> = Vec::new();
     let plans = &run.header.plan.benchmarks;

@@ -38,9 +38,9 @@ struct OfMachine {
 
 impl OfMachine {
     /// Returns the effect with the error on which its interval at this level is based. If a
-    /// replicate has few blocks, this is more than the standard error: intervals from the standard
-    /// error for the mean of two hosts with ten launches each contained the truth in only 94.0 % of
-    /// 4,000 simulated runs.
+    /// replicate has few blocks, this error is larger than the standard error. With the standard
+    /// error itself, intervals for the mean of two hosts with ten launches each contained the truth
+    /// in only 94.0 % of 4,000 simulated runs.
     fn effect(&self, level: f64) -> HostEffect {
         let pooled = &self.pooled;
         let stretch = match pooled.replicates {

@@ -416,10 +416,10 @@ fn normal_line(sorted: &[f64]) -> Option<(f64, f64)> {
 /// between.
 const OF_A_STRETCH: usize = 4;
 
-/// Returns the ascending indices of at most `room` of `len` points. Points that `must` be drawn
-/// fill up to half of them, or more if there are few others. The others are divided into sections,
-/// of which the extremes by `key` and two further points are kept. The same series always gives the
-/// same points.
+/// Returns the ascending indices of at most `room` of `len` points. Up to half of the returned
+/// points, or more if there are few others, are points that `must` be drawn. The other points are
+/// divided into sections; of each section, the extremes by `key` and two further points are kept.
+/// The same series always gives the same points.
 fn thinned(
     len: usize,
     room: usize,

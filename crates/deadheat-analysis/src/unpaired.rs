@@ -461,8 +461,8 @@ struct Unpaired {
     /// True if files were recorded in turns and compared with their neighbours.
     in_turns: bool,
     zero_share: f64,
-    /// The smaller number of observations of the sides, and the probability that chance makes all
-    /// observations agree within each side and differ between the sides.
+    /// The number of observations of the side that has fewer, and the probability that chance makes
+    /// all observations agree within each side and differ between the sides.
     agreement: (usize, f64),
     /// The duration of a typical sample, in steps of the clock; `None` if unknown.
     ticks: Option<f64>,

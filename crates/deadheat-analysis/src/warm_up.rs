@@ -16,9 +16,9 @@ const MOST_LAUNCHES: f64 = 0.75;
 const FEWEST_BLOCKS: usize = 4;
 /// The share of replicates that must have a step. With the smallest number of samples, two in the
 /// first quarter and two in the last, chance alone gives one replicate in six a step, and five of
-/// six replicates in 1 of 1,500 benchmarks. A rule by the interval of the mean over replicates
-/// missed steps of 17 % in all of six replicates, because the machine had slowed two of the
-/// replicates down by half.
+/// six replicates in 1 of 1,500 benchmarks. A rule that used the interval of the mean over
+/// replicates missed steps of 17 % in all of six replicates, because the machine had slowed two of
+/// the replicates down by half.
 const MOST_REPLICATES: f64 = 0.75;
 
 /// Returns a warning if the first measurements were part of the warm-up. In harness launches the

@@ -187,8 +187,7 @@ fn trimmed_mean(effects: &[f64], theta: f64) -> f64 {
 }
 
 /// Returns a warning if the tails of the two sides differ, so that a single number does not
-/// describe the change. If a quantile is judged, there is no warning, because the user chose this
-/// quantile.
+/// describe the change. A judged quantile gets no warning, because the user chose it.
 pub(crate) fn about_the_tails(
     (baseline, candidate): (&[f64], &[f64]),
     measurement: &Measurement,

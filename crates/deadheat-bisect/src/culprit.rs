@@ -77,8 +77,8 @@ pub struct Posterior {
     pub step: Option<StepSize>,
     /// The probability that the culprit is one of the first k commits after GOOD.
     up_to: Vec<f64>,
-    /// The two raced commits whose levels differ most, among those without a raced commit between
-    /// them, if there is no single step.
+    /// The two raced commits whose levels differ most, among the pairs without a raced commit
+    /// between them, if the change is not a single step.
     widest_gap: Option<(usize, usize)>,
     alpha: f64,
 }

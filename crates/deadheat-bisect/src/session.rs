@@ -190,8 +190,8 @@ impl SearchSession<'_> {
         Ok(())
     }
 
-    /// Continues a search that stopped. A race that was cut off counts if it has
-    /// [`FEWEST_REPLICATES`]; if not, its commits may race again.
+    /// Continues a search that stopped. A race that was cut off counts if it has at least
+    /// [`FEWEST_REPLICATES`] replicates; if not, its commits may race again.
     fn take_up(&mut self, now: Option<u64>) -> Result<(), Failure> {
         let Some(last) = self.log.events.last().cloned() else {
             return Ok(());

@@ -151,7 +151,8 @@ impl CmakeSite<'_> {
 
     /// Returns the CMake code with the settings for all targets. Each function gets its own
     /// section, so that neutral links can shuffle the functions. Prefix maps replace the paths of
-    /// the side's folders, because the programs would contain them and so differ between the sides.
+    /// the side's folders, because the programs would otherwise contain these paths and so differ
+    /// between the sides.
     fn settings(&self) -> String {
         let flags = format!(
             "-ffunction-sections;-ffile-prefix-map={}=build;-ffile-prefix-map={}=.",

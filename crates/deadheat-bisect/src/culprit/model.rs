@@ -253,8 +253,8 @@ impl Model {
         grid
     }
 
-    /// Returns the two raced commits whose levels differ most, among those without a raced commit
-    /// between them. The levels are estimated with the likeliest spread.
+    /// Returns the two raced commits whose levels differ most, among the pairs without a raced
+    /// commit between them. The levels are estimated with the likeliest spread.
     pub fn widest_gap(&self, races: &[CommitRace]) -> (usize, usize) {
         let spreads = self.spreads(races);
         let levels = spreads.map(|spread| FreeLevels::new(races, spread));
@@ -326,7 +326,7 @@ struct RaceLikelihood {
     /// Without the additional error: the scale, and the logarithm of the weighted density at the
     /// mode.
     sound: (f64, f64),
-    /// The same as `sound`, with the additional error.
+    /// With the additional error: the scale, and the logarithm of the weighted density at the mode.
     stray: (f64, f64),
 }
 

@@ -391,8 +391,8 @@ impl Files {
 }
 
 /// Returns the names of each side with their kinds. A folder that criterion did not write is
-/// replaced by its files. These are results whatever they contain, because the user did not name
-/// them.
+/// replaced by its files. These files count as results whatever they contain, because the user did
+/// not name them as programs.
 fn folders_opened(
     request: &[NamedSide],
     arguments: &[String],
