@@ -8,7 +8,7 @@ use crate::measurement::Measurement;
 /// The evidence if all observations are equal within each side.
 #[derive(Clone, Copy)]
 pub(crate) struct Agreement {
-    /// The smaller number of observations of the two sides.
+    /// The number of observations of the side that has fewer.
     pub(crate) observations: usize,
     /// The probability that chance alone makes the observations equal within each side, if the
     /// sides do not differ.

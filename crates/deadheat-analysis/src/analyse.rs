@@ -75,7 +75,8 @@ pub fn analyse_with<'s>(
     per_benchmark.whole(answers)
 }
 
-/// The number of benchmarks per thread in a chunk.
+/// The largest number of benchmarks that each thread analyses before the results of all threads are
+/// combined.
 const MOST_AT_ONCE: usize = 1_024;
 
 /// The smallest number of benchmarks for which several threads are worthwhile: a benchmark of 60
@@ -129,8 +130,9 @@ impl<'a> PerBenchmarkAnalysis<'a> {
         self.whole(answers)
     }
 
-    /// Returns the benchmarks of this race without samples. The report on a suite of 53 once showed
-    /// the only benchmark that the budget had time for, and did not mention the others.
+    /// Returns the benchmarks of this run that should have raced but lack samples. The report on a
+    /// suite of 53 once showed the only benchmark that the budget had time for, and did not mention
+    /// the others.
     fn not_begun(&self, answers: &Answers) -> Vec<LeftOut> {
         let run = self.run;
         if run.header.origin != Origin::Race {
@@ -216,8 +218,9 @@ fn failures(run: &Run) -> Vec<FailedBenchmark> {
     benchmarks.filter_map(failed).collect()
 }
 
-/// Returns true if each benchmark races builds of the same work: workers in separate processes, or
-/// the same benchmark in several executables of a harness.
+/// Returns true if the contenders of each benchmark are builds of the same work: workers in
+/// separate processes, the same benchmark of a harness, or benchmarks in different executables of a
+/// harness.
 fn is_of_builds(plan: &Plan) -> bool {
     let is_build =
         |baseline: &Contender, other: &Contender| match (&baseline.workload, &other.workload) {

@@ -375,8 +375,8 @@ fn confirm(effects: &Effects, effect_estimate: &EffectEstimate, seed: u64) -> Op
     sign_flip_p(&clusters, &mut Xoshiro256PlusPlus::seed_from_u64(seed))
 }
 
-/// Returns the estimate of a metric on the replicates of the judged metric, and the verdict that it
-/// would give.
+/// Returns the estimate of a metric from the replicates by which the judged metric is judged, and
+/// the verdict that this estimate would give.
 fn on_the_same_pairs(
     raced: &Raced<'_>,
     candidate: ContenderId,
@@ -400,7 +400,7 @@ fn on_the_same_pairs(
     Some((estimate, verdict))
 }
 
-/// Returns the estimate of a metric that is shown but not judged. If counts are equal in all
+/// Returns the estimate of a metric that is shown but not judged. If small counts are equal in all
 /// blocks, the interval is removed, because it would only show the resolution of the counter: 2
 /// context switches against 2 would read ±50 %.
 fn of_the_table(

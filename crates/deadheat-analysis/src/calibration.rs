@@ -10,7 +10,7 @@ use deadheat_stats::{
     Spending, minimum_detectable_effect, planned_standard_error, replicates_within, share_bounds,
 };
 
-/// The confidence of the bounds of each share of races.
+/// The confidence of the interval for each share of races, such as the share with a wrong verdict.
 const CONFIDENCE: f64 = 0.95;
 /// The noise floor is this quantile of the absolute estimates.
 const FLOOR: f64 = 0.95;

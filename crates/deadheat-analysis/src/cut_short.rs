@@ -44,8 +44,8 @@ impl PlannedIterations {
         planned
     }
 
-    /// Fills in the numbers that the plan lacks. The larger of the two launches in a block counts:
-    /// one of them may be cut short itself.
+    /// Fills in the numbers of iterations that the plan lacks: for each contender, the largest
+    /// number in the first block, because one of its repetitions there may itself be cut short.
     pub(crate) fn learn(&mut self, samples: &Samples) {
         let Some(first) = samples.blocks().first() else {
             return;
@@ -72,8 +72,8 @@ fn iterations(calls: &HarnessCalls) -> Option<u64> {
 }
 
 /// Returns true if the harness runs all repetitions with the same number of iterations and reports
-/// this number. Criterion increases it from sample to sample. JMH derives it from the time, so that
-/// slow code would be excluded for being slow.
+/// this number. Criterion increases it from sample to sample. JMH derives it from the time, so slow
+/// code would have few iterations and be excluded.
 fn repeats(harness: Harness) -> bool {
     !matches!(harness, Harness::Criterion | Harness::Jmh)
 }

@@ -3,8 +3,8 @@
 //! copy of itself.
 //!
 //! A control is judged at the look that ended the race of its benchmark, like a candidate, but does
-//! not influence when that is. It is still adjusted for the looks, because the end of the race
-//! depends on the baseline, which the control shares.
+//! not influence when the race ends. Its p-value is still adjusted for the looks, because the end
+//! of the race depends on the baseline, with which the control is compared.
 //!
 //! Calculations over many races, such as levels of commits or the probability of a culprit, use
 //! effects with their standard errors instead ([`measured_effects`]).
@@ -82,7 +82,7 @@ impl BenchmarkState {
     }
 
     /// Returns the effects by which the first `replicates` replicates are judged, and the samples
-    /// that they are computed from. Only the judged metric is certain to be in these samples.
+    /// that they are computed from. These samples may lack all metrics except the judged one.
     pub(crate) fn judged<'a>(
         &'a self,
         samples: &'a Samples,
@@ -419,7 +419,7 @@ impl ControlComparison {
 }
 
 /// The two-sided level of the interval from which the standard error of an effect is derived. It is
-/// a usual level of verdicts, because the corrections that widen intervals are designed for usual
+/// a level that verdicts often have: the corrections that widen intervals are designed for such
 /// levels.
 const LEVEL: f64 = 0.05;
 
@@ -455,9 +455,9 @@ pub(crate) fn measured(
         .collect()
 }
 
-/// Returns the effect with the standard error of a t interval of the same width. So the error
-/// includes all that widened the interval: few blocks per replicate, a guard, or the resolution of
-/// the clock.
+/// Returns the effect of an estimate. Its standard error is derived from the interval of the
+/// estimate: a t interval with this standard error has the same width. So it includes everything
+/// that widened the interval: few blocks per replicate, a guard, or the resolution of the clock.
 fn of_estimate(
     estimate: &EffectEstimate,
     benchmark: usize,

@@ -166,7 +166,7 @@ impl Effects {
         self.formula
     }
 
-    /// A relative change.
+    /// Returns the margin, a relative change.
     pub(crate) fn margin(&self) -> f64 {
         self.margin
     }
@@ -526,8 +526,8 @@ pub(crate) struct EffectEstimate {
     pub(crate) interval: Option<(f64, f64)>,
     /// The level that the caller requested.
     pub(crate) asked: Level,
-    /// The two-sided level of the t interval of the same width, for figures about the design, such
-    /// as the detectable effect.
+    /// The two-sided level at which a t interval has the same width as `interval`. It is for
+    /// figures about the design, such as the detectable effect.
     pub(crate) plain_level: f64,
     pub(crate) p_value: Option<f64>,
     /// The verdict; `None` if there is too little data for one.
@@ -542,7 +542,7 @@ pub(crate) struct EffectEstimate {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct WithDropped {
-    /// The estimated effect (θ̂) of all blocks, as a log-ratio.
+    /// The estimated effect (θ̂) with the dropped blocks included, as a log-ratio.
     pub(crate) theta: f64,
     pub(crate) verdict: Option<Verdict>,
 }
@@ -669,8 +669,8 @@ pub(crate) fn estimate_effect(
     })
 }
 
-/// Returns effects and sizes without the blocks `gone` (ascending indices). A replicate that loses
-/// all its blocks is removed.
+/// Returns the effects and the sizes of the replicates without the blocks in `gone`, which are
+/// ascending indices. A replicate that loses all its blocks is removed.
 fn without(effects: &[f64], sizes: &[usize], gone: &[usize]) -> (Vec<f64>, Vec<usize>) {
     let mut kept = Vec::with_capacity(effects.len());
     let mut kept_sizes = Vec::with_capacity(sizes.len());

@@ -34,7 +34,7 @@ pub(crate) struct Figured<'a> {
 }
 
 impl<'a> Figured<'a> {
-    /// Returns `None` if the judged metric was not recorded.
+    /// Prepares the figures of a benchmark; `None` if the judged metric was not recorded.
     pub(crate) fn of(
         header: &RunHeader,
         benchmark: usize,
@@ -53,8 +53,8 @@ impl<'a> Figured<'a> {
         })
     }
 
-    /// Returns the figures of a benchmark without candidates, and its plots with at most `points`
-    /// points per series.
+    /// Returns the figures of a benchmark that has only a baseline, and its plots with at most
+    /// `points` points per series.
     pub(crate) fn alone(&self, points: Option<usize>) -> (Figures, Option<Box<Plots>>) {
         let plots = points.map(|points| Box::new(plots(&self.material(None), points)));
         let figures = Figures {
@@ -288,7 +288,7 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// Returns `None` if the metric was not recorded.
+    /// Returns the values of a metric with their logarithms; `None` if the metric was not recorded.
     pub(super) fn of(
         (header, benchmark): (&RunHeader, usize),
         samples: &Samples,
@@ -339,11 +339,12 @@ impl Measured {
 /// The number of significant decimal digits of histograms. Three is usual for histogram logs.
 const DIGITS: u8 = 3;
 
-/// The number of histogram steps in the smallest positive value. From 1,024 steps on, a bucket is
-/// narrower than a thousandth of its values.
+/// The smallest positive value is this many steps of the histogram. From 1,024 steps on, a bucket
+/// is narrower than a thousandth of its values.
 const STEPS: f64 = 2_048.0;
 
-/// The largest number of steps. Values beyond 2⁵⁰ times the smallest are clamped to it.
+/// The largest number of steps of a value. Values beyond 2⁵⁰ times the smallest positive value
+/// count as this many steps.
 const MOST_STEPS: u64 = 1 << 61;
 
 /// Returns percentiles 1 to 99 of ascending values that are finite and not negative, each within
@@ -377,9 +378,9 @@ pub(super) fn percentiles(sorted: &[f64]) -> Vec<f64> {
     (1..100).map(percentile).collect()
 }
 
-/// The samples of one side, sorted once for all figures.
+/// The values of one side, sorted once for all figures.
 pub(super) struct SideData {
-    /// Ascending.
+    /// The values per iteration, ascending.
     pub(super) values: Vec<f64>,
     /// Logarithms of the values, ascending; empty if there are too many zeros.
     pub(super) logs: Vec<f64>,
@@ -453,7 +454,8 @@ fn fit(fit: deadheat_stats::Fit) -> Fit {
 /// The first and the second half of the values in the order taken. Each half is sorted, which makes
 /// sorting all values fast.
 struct Halves {
-    /// For an odd number of values, this half has one value less.
+    /// The first half of the values. For an odd number of values, it has one value less than the
+    /// second half.
     first: Vec<f64>,
     second: Vec<f64>,
 }
@@ -546,8 +548,8 @@ const MOST: u64 = 1 << 62;
 /// lose its digits, so all values of the run are in picoseconds. A run that also has times of 53
 /// days or more keeps nanoseconds, because picoseconds would overflow.
 ///
-/// Histograms are computed one by one as the iterator advances: a sample of some days takes 200 kB
-/// of buckets, and a table of 780 kB may hold ten thousand of them.
+/// Histograms are computed one by one as the iterator advances: if any sample of the run takes some
+/// days, each histogram takes 200 kB, and a table of 780 kB may lead to ten thousand histograms.
 pub fn histograms(run: &Run) -> Histograms<impl Iterator<Item = ContenderHistogram>> {
     let mut all: Vec<(usize, ContenderId, Vec<f64>)> = Vec::new();
     let plans = &run.header.plan.benchmarks;

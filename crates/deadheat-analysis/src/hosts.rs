@@ -3,13 +3,13 @@
 //!
 //! Hosts that raced the same plan are the observations, regardless of their numbers of replicates.
 //! With six hosts or more the verdict also covers similar hosts, with fewer only these. If parts
-//! are missing, the user may have merged before and may merge again. Then the interval is valid at
-//! any time if at least six hosts are kept. Otherwise, it is adjusted for as many analyses as there
-//! are parts.
+//! are missing, the user may have merged before and may merge again. Then the interval is valid
+//! after any number of analyses if at least six hosts are kept. With fewer hosts, it is adjusted
+//! for as many analyses as there are parts.
 //!
 //! A host on which the control separates finds a difference between two copies of the baseline, and
-//! may find a false one for a candidate. Such a host is left out. A host is never left out because
-//! of its effect, because a host with a different effect may be right.
+//! may find a false one for a candidate. Such a host is left out. The effect of a host is never a
+//! reason to leave the host out, because a host with a different effect may be right.
 
 use std::collections::HashMap;
 
@@ -38,9 +38,9 @@ struct OfMachine {
 
 impl OfMachine {
     /// Returns the effect with the error on which its interval at this level is based. If a
-    /// replicate has few blocks, this is more than the standard error: intervals from the standard
-    /// error for the mean of two hosts with ten launches each contained the truth in only 94.0 % of
-    /// 4,000 simulated runs.
+    /// replicate has few blocks, this error is larger than the standard error. With the standard
+    /// error itself, intervals for the mean of two hosts with ten launches each contained the truth
+    /// in only 94.0 % of 4,000 simulated runs.
     fn effect(&self, level: f64) -> HostEffect {
         let pooled = &self.pooled;
         let stretch = match pooled.replicates {
@@ -156,9 +156,10 @@ const REPLICATES_OF_CONTROL: usize = MIN_REPLICATES_FOR_VERDICT;
 /// share.
 const TOLD_APART_BY_CHANCE: f64 = 0.01;
 
-/// Hosts are left out only if at least this many are kept, and if they are at most one in
-/// [`ONE_LEFT_OUT_OF`]. If more controls separate, the cause is the race itself, not a host.
+/// If fewer hosts than this would be kept, none is left out.
 const KEPT_AT_LEAST: usize = 2;
+/// Hosts are left out only if the controls of at most one host in this many separate. If more
+/// separate, the cause is the race itself, not a host.
 const ONE_LEFT_OUT_OF: usize = 3;
 
 struct Hosts {
@@ -228,7 +229,7 @@ struct Judged {
     mean: MeanOfHosts,
     interval: Option<(f64, f64)>,
     p_value: Option<f64>,
-    /// The two-sided level of the t interval of the same width.
+    /// The two-sided level at which a t interval has the same width as `interval`.
     level: f64,
 }
 

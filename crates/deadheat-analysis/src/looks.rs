@@ -1,5 +1,5 @@
-//! The plan of a race, fixed before it starts: its interim analyses (looks), and the blocks of a
-//! replicate or the repetitions of a launch.
+//! The plan of a race, fixed before it starts: its interim analyses (looks), and the number of
+//! blocks of a replicate or of repetitions of a launch.
 
 use std::time::Duration;
 
@@ -92,7 +92,8 @@ const WITHIN: f64 = 0.005;
 pub const BETWEEN_COMPILED: f64 = 0.0014;
 /// The assumed standard deviation between replicates for Python, where addresses and hash seeds
 /// decide how dicts and caches collide. Eight benchmarks of cattrs scatter by 1 to 3 %, with 20
-/// blocks as well as with 200. Half of the smallest value suits benchmarks that scatter less.
+/// blocks as well as with 200. This constant is half of the smallest value, because other
+/// benchmarks may scatter less.
 pub const BETWEEN_PYTHON: f64 = 0.005;
 /// The smallest number of trial blocks from which the scatter of blocks is estimated.
 const FEW_TRIALS: usize = 6;
@@ -190,12 +191,12 @@ pub fn planned_repetitions(launch_ns: f64, repetition_ns: f64, launches_ns: &[Ve
 ///
 /// A quantile estimated from so few iterations is median-unbiased. Their number hardly changes the
 /// precision that a race reaches in a given time: with 3 to 20 of them, the standard error of a
-/// side times the root of its iterations varied by less than a tenth, for log-normal and
-/// exponential iterations. But with fewer than 5, a replicate may contain a rare slow path too
-/// seldom. In a simulation, such a path was three times as frequent as the share beyond the
-/// quantile. With 3 iterations beyond the quantile, the standard deviation of the log-ratio of a
-/// replicate was 1.6 times the value that the middle of its distribution implies, and with 5, 1.2
-/// times.
+/// side times the square root of the number of its iterations varied by less than a tenth, for
+/// log-normal and exponential iterations. But with fewer than 5, too few iterations of a replicate
+/// may take a rare slow path. In a simulation, the share of iterations on such a path was three
+/// times the share beyond the quantile. The standard deviation of the log-ratio of a replicate was
+/// then larger than the middle of its distribution implies: 1.6 times as large with 3 iterations
+/// beyond the quantile, and 1.2 times with 5.
 const BEYOND: f64 = 5.0;
 
 /// Returns the smallest number of blocks per replicate that allows a quantile of single iterations

@@ -6,7 +6,7 @@ use deadheat_model::{
 };
 
 pub(crate) struct Observations<'a> {
-    /// In the order of replicates.
+    /// The observations in the order of replicates.
     observed: Vec<&'a Observed>,
 }
 

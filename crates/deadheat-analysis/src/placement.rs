@@ -105,8 +105,8 @@ impl<'a> Placement<'a> {
         self.always(Placed::is_matched, samples, candidate, replicates)
     }
 
-    /// Returns true if each of the first `replicates` replicates has placements, and `so` is true
-    /// for all of them.
+    /// Returns true if each of the first `replicates` replicates has placements, and `so` returns
+    /// true for all these placements.
     fn always(
         &self,
         so: impl Fn(&Placed, usize, usize) -> bool,
@@ -188,7 +188,8 @@ impl<'a> Placement<'a> {
         warnings
     }
 
-    /// Returns the warning that the builds are not matched, if the user asked for it.
+    /// Returns the warning that the links of the builds are not matched, if matched links were
+    /// requested.
     fn unmatched(&self, aspects: &Aspects) -> Option<Warning> {
         let links = &self.run.header.environment.neutral_links;
         let asked = links.iter().any(|links| links.matched.is_some());
@@ -214,8 +215,8 @@ impl<'a> Placement<'a> {
         sides.find_map(|(place, side)| why_not_on_links(&side.name, processes.get(place)))
     }
 
-    /// Returns the reason why the placement was not drawn although the user asked for it. A failure
-    /// in this benchmark takes precedence over one that was known before the race.
+    /// Returns the reason why the race had to use fixed placements. A failure in this benchmark
+    /// takes precedence over one that was known before the race.
     fn why_fixed(&self) -> Option<String> {
         let placed = self.placed.iter();
         let fallen_back = placed.filter_map(|one| one.fallen_back.clone()).next();
@@ -259,8 +260,8 @@ fn apart(measurement: &Measurement, aspects: &Aspects) -> Option<Warning> {
 
 /// The level of an F test that is used if every replicate is a single block. Scatter counts as
 /// placement only if blocks scatter significantly more on neutral links than on the own link.
-/// Without the test, 22 blocks and 11 blocks with the same scatter would attribute more than half
-/// of it to placement in a third of all races.
+/// Without the test, more than half of the scatter would be attributed to placement in a third of
+/// all races with 22 blocks on neutral links and 11 on the own link, even if both scatter alike.
 const TOLD_APART: f64 = 0.05;
 
 /// The scatter of the effects of one series: variances, in squared log-ratio units.

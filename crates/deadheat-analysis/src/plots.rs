@@ -228,7 +228,7 @@ pub(crate) fn replicates(blocks: &[Difference], points: usize) -> Vec<ReplicateE
 /// The largest number of bins of a histogram. More would be narrower than a line of the drawing.
 const MOST_BINS: usize = 80;
 
-/// The number of points of a curve, which makes it look smooth.
+/// The number of points of a curve, enough to make it look smooth.
 const CURVE_POINTS: usize = 129;
 
 /// The largest number of quantiles. More cannot be told apart in a drawing, and each requires
@@ -416,10 +416,10 @@ fn normal_line(sorted: &[f64]) -> Option<(f64, f64)> {
 /// between.
 const OF_A_STRETCH: usize = 4;
 
-/// Returns the ascending indices of at most `room` of `len` points. Points that `must` be drawn
-/// fill up to half of them, or more if there are few others. The others are divided into sections,
-/// of which the extremes by `key` and two further points are kept. The same series always gives the
-/// same points.
+/// Returns the ascending indices of at most `room` of `len` points. Up to half of the returned
+/// points, or more if there are few others, are points that `must` be drawn. The other points are
+/// divided into sections; of each section, the extremes by `key` and two further points are kept.
+/// The same series always gives the same points.
 fn thinned(
     len: usize,
     room: usize,

@@ -60,7 +60,7 @@ impl<'a> RerunSamples<'a> {
 pub(crate) struct Raced<'a> {
     /// The run, possibly without samples: those of this benchmark are in `samples` and `reruns`.
     pub(crate) run: &'a Run,
-    /// The place of the benchmark in the plan.
+    /// The index of the benchmark in the plan.
     pub(crate) index: usize,
     pub(crate) samples: &'a Samples,
     pub(crate) reruns: RerunSamples<'a>,
@@ -174,7 +174,7 @@ impl Machines {
         self.places.len()
     }
 
-    /// Includes parts that the run lacks.
+    /// Returns the number of all parts, including those that the run lacks.
     pub(crate) fn parts(&self) -> u32 {
         self.merged.count
     }
@@ -190,7 +190,7 @@ impl Machines {
         places.map(|place| &self.merged.hosts[*place])
     }
 
-    /// The numbers of the parts that the run lacks.
+    /// Returns the numbers of the parts that the run lacks.
     pub(crate) fn missing(&self) -> Vec<u32> {
         self.merged.missing().collect()
     }

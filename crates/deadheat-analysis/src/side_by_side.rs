@@ -69,7 +69,8 @@ impl<'a> SideBySide<'a> {
     }
 
     /// Returns the change in turns minus the change side by side, if the rerun in turns contradicts
-    /// `estimate`. `place` is the index of the candidate.
+    /// `estimate`, the estimate of the race side by side. `place` is the index of the candidate
+    /// among the candidates.
     pub(crate) fn apart_from_turns(
         &self,
         place: usize,
@@ -126,8 +127,8 @@ fn changes_by_sharing(metric: &Metric) -> bool {
 }
 
 /// Returns how long the slower of the baseline and a candidate ran alone, after the other had
-/// ended, as a share of its wall time: the absolute median over all groups of `group` samples. 0 if
-/// wall times were not recorded.
+/// ended, as a share of its wall time: the absolute value of the median over all groups of `group`
+/// samples. Returns 0 if wall times were not recorded.
 fn alone(samples: &Samples, group: usize, candidate: ContenderId) -> f64 {
     let Some(wall) = samples.column(&Metric::Wall) else {
         return 0.0;

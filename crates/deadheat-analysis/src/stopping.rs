@@ -229,7 +229,7 @@ mod tests {
         Rerun, RerunKind, Sample, Workload,
     };
 
-    /// A benchmark whose candidate takes twice as long, without any noise.
+    /// Returns the header of a run with one benchmark.
     fn header(own_link: Option<Rerun>) -> RunHeader {
         let contender = |name: &str| Contender {
             name: name.to_owned(),

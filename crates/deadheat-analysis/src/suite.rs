@@ -15,10 +15,11 @@
 //! cannot be computed.
 //!
 //! One recording per side gives no verdict. If it holds many benchmarks, most of which did not
-//! change, the scatter of their effects shows by how much two recordings differ anyway. A row far
-//! beyond this scatter should be raced first. The rule for that was fixed before any data were
-//! examined: at least ten rows, and the distance of the row's effect from the median of all effects
-//! is above 3.5 scaled median absolute deviations (Iglewicz and Hoaglin 1993) and above the margin.
+//! change, the scatter of their effects shows by how much two recordings of the same code differ. A
+//! row far beyond this scatter should be raced first. The rule for such rows was fixed before any
+//! data were examined: at least ten rows, and the distance of the row's effect from the median of
+//! all effects is above 3.5 scaled median absolute deviations (Iglewicz and Hoaglin 1993) and above
+//! the margin.
 
 use std::collections::HashMap;
 use std::iter::repeat;

@@ -38,7 +38,7 @@ use crate::raced::{
 use crate::recordings::turns;
 use crate::warnings::{self, FEW_TICKS, Traces};
 
-/// Compares every candidate with the baseline, which is given with the terms and its values.
+/// Compares every candidate with the baseline.
 pub(crate) fn unpaired(
     raced: &Raced<'_>,
     members: &Members,
@@ -461,8 +461,8 @@ struct Unpaired {
     /// True if files were recorded in turns and compared with their neighbours.
     in_turns: bool,
     zero_share: f64,
-    /// The smaller number of observations of the sides, and the probability that chance makes all
-    /// observations agree within each side and differ between the sides.
+    /// The number of observations of the side that has fewer, and the probability that chance makes
+    /// all observations agree within each side and differ between the sides.
     agreement: (usize, f64),
     /// The duration of a typical sample, in steps of the clock; `None` if unknown.
     ticks: Option<f64>,
@@ -529,8 +529,8 @@ fn welch_estimate(
     Judged::new(shift, interval, p_value, counts, (conditions, better)).limited(timer_limited)
 }
 
-/// Judges the differences between neighbours like single blocks of a race: they are as few, and
-/// either side may come first.
+/// Judges the differences between files that are neighbours in time. The formula is that of races
+/// with few blocks, because there are few files; as in blocks, either side may come first.
 fn estimate_of_turns(
     differences: &[f64],
     conditions: &Conditions,
@@ -664,8 +664,8 @@ impl Unpaired {
         })
     }
 
-    /// Returns the estimate of a metric that is shown but not judged. As for pairs, the interval is
-    /// removed if counts are equal on each side, because it would only show the resolution of the
+    /// Returns the estimate of a metric that is shown but not judged. If small counts are equal
+    /// within each side, the interval is removed, because it would only show the resolution of the
     /// counter.
     fn estimate_of_the_table(&self) -> Option<Estimate> {
         let mut estimate = self.estimate()?;

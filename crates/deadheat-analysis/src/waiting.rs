@@ -6,8 +6,9 @@
 //! then has some, so dropping blocks would leave nothing, but without the delay blocks scatter as
 //! on a quiet machine. Other waiting, such as for input, output and locks, is not subtracted.
 //!
-//! At most the wall time without CPU time is subtracted. A thread may lose its core between the two
-//! readings, and its delay then includes more than the sample.
+//! At most the wall time without CPU time is subtracted. The delay is read outside of the timed
+//! section. If the thread loses its core between reading the delay and reading the clock, the delay
+//! also includes time outside of the sample.
 
 use deadheat_model::{
     BlockRecord, ContenderId, Flags, Metric, RunHeader, Sample, Samples, Waiting,
@@ -92,7 +93,7 @@ pub(crate) fn may_be_taken_out(header: &RunHeader, benchmark: usize) -> bool {
         && recorded(Metric::Cpu)
 }
 
-/// Returns true if delay is subtracted, by the first `seen` samples. Later samples are ignored, so
+/// Decides from the first `seen` samples whether delay is subtracted. Later samples are ignored, so
 /// that a look gives the same result if it is judged again later.
 pub(crate) fn is_taken_out(samples: &Samples, seen: usize) -> bool {
     let columns = WaitingColumns::of(samples);
@@ -177,7 +178,8 @@ mod tests {
     const A: ContenderId = ContenderId(0);
     const B: ContenderId = ContenderId(1);
 
-    /// Samples of wall, CPU and delay in milliseconds, of both contenders in turn.
+    /// Returns samples of both contenders in turn. Each row is wall time, CPU time and delay in
+    /// milliseconds.
     fn samples(rows: &[([f64; 3], Flags)]) -> Samples {
         let metrics = vec![
             Metric::Wall,

@@ -9,16 +9,16 @@ use deadheat_stats::summary::{median, median_in_place};
 const FEWEST_LAUNCHES: usize = 24;
 /// The share of launches whose first repetition must differ in the same direction. Without warm-up,
 /// chance alone reaches this share in 2 of 100 benchmarks with 24 launches. With more launches this
-/// happens less often, and rarely by more than the margin.
+/// happens less often. The difference must also exceed the margin, which it rarely does by chance.
 const MOST_LAUNCHES: f64 = 0.75;
 /// The number of blocks that a replicate of an interpreter must have to show a step: one per
 /// quarter.
 const FEWEST_BLOCKS: usize = 4;
 /// The share of replicates that must have a step. With the smallest number of samples, two in the
 /// first quarter and two in the last, chance alone gives one replicate in six a step, and five of
-/// six replicates in 1 of 1,500 benchmarks. A mean over replicates with its interval missed steps
-/// of 17 % in all of six replicates, because the machine had slowed two of the replicates down by
-/// half.
+/// six replicates in 1 of 1,500 benchmarks. A rule that used the interval of the mean over
+/// replicates missed steps of 17 % in all of six replicates, because the machine had slowed two of
+/// the replicates down by half.
 const MOST_REPLICATES: f64 = 0.75;
 
 /// Returns a warning if the first measurements were part of the warm-up. In harness launches the
@@ -159,8 +159,8 @@ mod tests {
         }
     }
 
-    /// Returns the warning about replicates of three blocks. `longer` is the factor by which the
-    /// first repetition of a launch is slower, by the number of the launch.
+    /// Returns the warning about replicates of three blocks. `longer` returns the factor by which
+    /// the first repetition of a launch is slower, by the number of the launch.
     fn doubt_of(harness: Harness, replicates: u32, longer: impl Fn(u32) -> f64) -> Option<Warning> {
         let mut samples = Samples::new(vec![Metric::Wall]);
         for replicate in 0..replicates {
@@ -218,8 +218,8 @@ mod tests {
         assert_eq!(doubt_of(Harness::Jmh, 0, |_| 1.5), None);
     }
 
-    /// Returns the warning about replicates of 12 blocks in workers of `program`. `longer` is the
-    /// factor of the time of a sample, by replicate, block and contender.
+    /// Returns the warning about replicates of 12 blocks in workers of `program`. `longer` returns
+    /// the factor by which a sample is slower, by replicate, block and contender.
     fn doubt_of_workers(
         program: &str,
         replicates: u32,

@@ -26,11 +26,11 @@ pub(crate) const FEW_TICKS: f64 = 100.0;
 const FEW_SINGLE_BLOCKS: usize = 22;
 /// The share of exact ties among the blocks above which a warning is given.
 const MANY_TIES: f64 = 0.10;
-/// The level at which different tail rates cause a warning.
+/// The level of the test that compares the tail rates of the two sides.
 const TAIL_P: f64 = 0.01;
-/// The number of standard errors between the change of the means and the robust change that a
-/// warning requires. Without it noisy A/A races would cause false warnings: with 80 samples that
-/// scatter by 10 % the means differ by more than 1 % half of the time.
+/// A warning requires that the change of the means differs from the robust change by more than this
+/// many standard errors. Without this condition, noisy A/A races would cause false warnings: with
+/// 80 samples that scatter by 10 % the means differ by more than 1 % half of the time.
 const TAIL_Z: f64 = 2.576;
 /// The wall time in nanoseconds below which a command mostly measures the start of its process.
 const SHORT_COMMAND_NS: f64 = 5e6;
@@ -187,7 +187,7 @@ fn trimmed_mean(effects: &[f64], theta: f64) -> f64 {
 }
 
 /// Returns a warning if the tails of the two sides differ, so that a single number does not
-/// describe the change. Not for a judged quantile, because the user then chose that number.
+/// describe the change. A judged quantile gets no warning, because the user chose it.
 pub(crate) fn about_the_tails(
     (baseline, candidate): (&[f64], &[f64]),
     measurement: &Measurement,
@@ -425,9 +425,9 @@ impl Traces<'_> {
     }
 
     /// Returns true if both contenders are commands that compute for a small part of their time.
-    /// Their wall time and CPU time differ by nature: every race of `sleep` against `sleep` advised
-    /// to trust CPU time. A command that computes all the time would look like this only if it
-    /// shared its core with three others.
+    /// Their wall time and CPU time differ by nature: without this condition, a warning in every
+    /// race of `sleep` against `sleep` advised to trust CPU time. A command that computes all the
+    /// time would look like this only if it shared its core with three others.
     fn both_mostly_wait(&self, measurement: &Measurement) -> bool {
         let waits = |side: fn(&MetricComparison) -> Option<&Side>| {
             let median = |metric| Some(side(row(measurement, &metric)?)?.median);

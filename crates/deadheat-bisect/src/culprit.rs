@@ -16,8 +16,8 @@ use model::Model;
 pub use model::{CommitRace, StepSize};
 pub use search::{CulpritError, CulpritSearch, NextRace};
 
-/// If the probability of *no step* is at least this, a step of the sought size is not likelier than
-/// none.
+/// A step of the sought size is likelier than its absence only if the probability of *no step* is
+/// below this.
 pub(crate) const LIKELIER: f64 = 0.5;
 
 /// Neighbouring commits that no race can distinguish, because only the last builds.
@@ -77,7 +77,8 @@ pub struct Posterior {
     pub step: Option<StepSize>,
     /// The probability that the culprit is one of the first k commits after GOOD.
     up_to: Vec<f64>,
-    /// The raced neighbours whose levels differ most, if there is no single step.
+    /// The two raced commits whose levels differ most, among the pairs without a raced commit
+    /// between them, if the change is not a single step.
     widest_gap: Option<(usize, usize)>,
     alpha: f64,
 }
@@ -174,7 +175,7 @@ impl Posterior {
     }
 
     /// Returns the probability that the step is at a commit k with `from` < k ≤ `to`, so that a
-    /// race of the two shows it. Commits after BAD count as BAD.
+    /// race of `from` against `to` shows it. Commits after BAD count as BAD.
     pub fn step_between(&self, from: usize, to: usize) -> f64 {
         let last = self.up_to.len() - 1;
         let (low, high) = (from.min(to).min(last), from.max(to).min(last));

@@ -15,8 +15,9 @@ use crate::log::{
     CommitShare, OpenReason, OpenSearch, SeveralSteps, StepEstimate, same_builds,
 };
 
-/// The assumed time of a build and of a race before the first one, in seconds.
+/// The assumed time of a build in seconds, until a commit was built.
 const FIRST_BUILD: f64 = 60.0;
+/// The assumed time of a race in seconds, until a race has ended.
 const FIRST_RACE: f64 = 15.0;
 
 /// The standard error that is assumed for estimates without scatter, such as instruction counts:
@@ -27,7 +28,8 @@ const LEAST_ERROR: f64 = 1e-6;
 /// too uncertain. Six undisturbed replicates have five.
 const LEAST_DF: f64 = 4.5;
 
-/// The two-sided level of the interval of a single race, which is 95% like that of the step.
+/// The two-sided level of the interval of a single race. Its confidence is 95%, as for the interval
+/// of the step.
 const INTERVAL_LEVEL: f64 = 0.05;
 
 /// The average information of a race about the culprit in bits, by the simulations of
@@ -118,8 +120,8 @@ impl BisectSearch {
     }
 
     /// Computes the posterior of the commits in the window. As long as the answer is that no single
-    /// step explains the races, narrows the window to the commits that this answer names, and
-    /// computes again.
+    /// step explains the races, narrows the window to the part of the range that this answer names,
+    /// if that part is smaller, and computes again.
     fn weigh(&mut self) -> Result<(), CulpritError> {
         let mut weights = self.weights.clone();
         for (older, newer) in same_builds(&self.events) {

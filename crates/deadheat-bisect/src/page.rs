@@ -197,7 +197,8 @@ fn commit<'a>(words: &Words<'_>, details: &CommitDetails) -> Vec<Block<'a>> {
     blocks
 }
 
-/// The races in order, each with the commits that could still be the culprit after it.
+/// Returns the table of the races in order, each with the commits that could still be the culprit
+/// after it.
 fn races<'a>(words: &Words<'_>, bisection: &Bisection) -> Table<'a> {
     let heads = ["raced", "change", "95% CI", "replicates"];
     let mut table = Table::new(Kind::Words, heads);

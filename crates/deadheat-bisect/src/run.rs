@@ -117,8 +117,9 @@ pub fn bisect(mut args: BisectArgs) -> Result<Status, Failure> {
     Ok(status(&args, &bisection.log))
 }
 
-/// Returns the exit status of an answer. Only the command line can turn an answer into a failure: a
-/// project whose rules file fails on slower candidates searches for exactly such a step.
+/// Returns the exit status of an answer. Only `--fail-on` on the command line can turn an answer
+/// into a failure. A rules file cannot, because a project whose rules file fails on slower
+/// candidates searches for exactly such a step.
 fn status(args: &BisectArgs, log: &BisectLog) -> Status {
     let Some(end) = log.end() else {
         return Status::Done;

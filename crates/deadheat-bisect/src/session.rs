@@ -108,8 +108,8 @@ pub struct RacedBenchmark {
 /// Progress of a search, for the user.
 #[derive(Clone, Copy, Debug)]
 pub enum BisectNews<'a> {
-    /// A build begins. The fields are the number of the commit to build, and of the commit that it
-    /// will race.
+    /// A build begins. The fields are the number of the commit to build, and the number of the
+    /// commit that it will race against.
     Builds(usize, usize),
     /// A race begins. The fields are the numbers of the older and the newer commit, and the state
     /// of the search so far, which is `None` for the first race.
@@ -190,8 +190,8 @@ impl SearchSession<'_> {
         Ok(())
     }
 
-    /// Continues a search that stopped. A race that was cut off counts if it has
-    /// [`FEWEST_REPLICATES`]; if not, its commits may race again.
+    /// Continues a search that stopped. A race that was cut off counts if it has at least
+    /// [`FEWEST_REPLICATES`] replicates; if not, its commits may race again.
     fn take_up(&mut self, now: Option<u64>) -> Result<(), Failure> {
         let Some(last) = self.log.events.last().cloned() else {
             return Ok(());

@@ -117,7 +117,7 @@ pub fn story_line(
     })
 }
 
-/// Returns the message before the build of `commit`, which will race `other`.
+/// Returns the message before the build of `commit`, which will race against `other`.
 pub fn building(
     request: &BisectRequest,
     (commit, other): (usize, usize),

@@ -99,7 +99,7 @@ object! { CommitsRaced {
 
 object! { BisectEnd { answer: inline, step: omit, within: omit, } }
 
-/// The answer is one of the fields of the `ended` event, named after its kind.
+/// The answer is a field of the `ended` event, with the kind of the answer as its name.
 impl Fields for BisectAnswer {
     fn put(&self, object: Object) -> Object {
         match self {

@@ -309,8 +309,8 @@ impl Seed {
     }
 }
 
-/// Copies a file or folder with its times. Files that are never modified in place are hard-linked
-/// instead if the file system allows it, which takes no space.
+/// Copies a file or folder with its times. If the file system allows it, files that are never
+/// modified in place become hard links instead, which take no space.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let about = fs::metadata(from)?;
     if about.is_dir() {

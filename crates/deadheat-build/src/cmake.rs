@@ -50,8 +50,10 @@ pub(crate) struct CmakeSite<'a> {
 /// The CMake variable that lists files to include after the first `project()`.
 const INCLUDES: &str = "CMAKE_PROJECT_TOP_LEVEL_INCLUDES";
 
-/// The request and the replies of CMake's file API, relative to the build folder.
+/// The file that requests the description of the project from CMake's file API, relative to the
+/// build folder.
 const QUERY: &str = ".cmake/api/v1/query/codemodel-v2";
+/// The folder of the replies of CMake's file API, relative to the build folder.
 const REPLY: &str = ".cmake/api/v1/reply";
 
 impl CmakeBuild {
@@ -149,7 +151,8 @@ impl CmakeSite<'_> {
 
     /// Returns the CMake code with the settings for all targets. Each function gets its own
     /// section, so that neutral links can shuffle the functions. Prefix maps replace the paths of
-    /// the side's folders, because the programs would contain them and so differ between the sides.
+    /// the side's folders, because the programs would otherwise contain these paths and so differ
+    /// between the sides.
     fn settings(&self) -> String {
         let flags = format!(
             "-ffunction-sections;-ffile-prefix-map={}=build;-ffile-prefix-map={}=.",

@@ -20,7 +20,7 @@ pub struct CommitBuilder<'a> {
     /// The recipe, compiler and environment, read once so that all commits are built alike.
     way: Way<'a>,
     seed: Option<Seed>,
-    /// The same as [`Builder::found`].
+    /// The folders of the builds found so far, as in [`Builder::found`].
     found: Vec<PathBuf>,
     bench_source: Option<BenchSource>,
     /// True after the first call of [`CommitBuilder::build`], which chooses the benchmark library.

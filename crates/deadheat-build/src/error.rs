@@ -229,8 +229,7 @@ pub enum BuildError {
         /// The folder, relative to the top of the repository.
         folder: PathBuf,
     },
-    /// cargo would also use the source file of a bench target of the other side for the commit's
-    /// own code.
+    /// The source file of an added bench target would also be used to build the commit's own code.
     #[error(
         "{revision} cannot get the bench target {bench} of {from}: cargo would use its source {} for \
          the code of {revision}, too\nhelp: move the source into a folder of its own, such as \

@@ -44,8 +44,9 @@ const SETTINGS: [&str; 17] = [
     "CXX",
 ];
 
-/// The option of Go that omits git's state from programs, because it differs between the sides. To
-/// read the state, Go would also run `git status`, which runs the hooks of the repository.
+/// The option of Go that omits git's state from programs, because this state differs between the
+/// sides. To read the state, Go would also run `git status`, which runs the hooks of the
+/// repository.
 const NO_GIT: &str = "-buildvcs=false";
 
 /// A `go list` format with one package per line: its import path, its folder, and the numbers of

@@ -14,7 +14,7 @@ use crate::disk::entries;
 use crate::error::BuildError;
 use crate::repository::{Commit, Repository};
 
-/// Environment variables that affect the result of a build.
+/// Names of environment variables that affect the result of a build.
 const VARIABLES: [&str; 13] = [
     "RUSTC",
     "RUSTFLAGS",
@@ -30,6 +30,7 @@ const VARIABLES: [&str; 13] = [
     "LDFLAGS",
     "PKG_CONFIG_PATH",
 ];
+/// Beginnings of the names of further environment variables that affect the result of a build.
 const PREFIXES: [&str; 12] = [
     "CARGO_BUILD_",
     "CARGO_PROFILE_",

@@ -67,8 +67,8 @@ impl GivenLock {
     }
 
     /// Writes the lock file into the sources of the commit below `top`, and returns a note for the
-    /// user. The commit's own lock file may be a symbolic link, so it is removed first. Its folder
-    /// is not a link, because git tracks no files behind links.
+    /// user. The commit's own lock file may be a symbolic link, so it is removed first. The folder
+    /// of the lock file is not a link, because git tracks no files behind links.
     pub(crate) fn write(&self, top: &Path) -> Result<Note, BuildError> {
         let to = top.join(&self.path);
         unless_gone(fs::remove_file(&to))

@@ -61,10 +61,12 @@ const INSTALLERS: [(&str, &str); 6] = [
 /// A text that a `yarn.lock` contains only if Yarn 2 or later wrote it, and the install command for
 /// it.
 const YARN_2: (&str, &str) = ("__metadata:", "yarn install --immutable");
+/// The npm command that installs exactly the versions in a lock file.
 const NPM_CI: &str = "npm ci --prefer-offline --no-audit --no-fund --loglevel=error";
 /// The install command for a project without a lock file.
 const NPM_INSTALL: &str =
     "npm install --prefer-offline --no-audit --no-fund --no-package-lock --loglevel=error";
+/// The name of the folders in which Node looks for packages.
 const MODULES: &str = "node_modules";
 
 #[derive(Debug)]

@@ -191,8 +191,8 @@ impl CargoBuild {
         is_rustup_s.then(|| sysroot.file_name().unwrap_or_default().to_owned())
     }
 
-    /// Builds the working tree in place. If `beside` is true, cargo uses the target folder of the
-    /// site, because the other side is a build of the same tree.
+    /// Builds the working tree in place. If `beside` is true, cargo builds into `site.target`
+    /// instead of its usual target folder, because the other side is a build of the same tree.
     pub(crate) fn run_here(
         &self,
         site: &Site<'_>,
@@ -423,9 +423,9 @@ impl CargoBuild {
     }
 }
 
-/// Cargo's message formats. With `SHOWN`, compiler messages go to standard error; with `UNSHOWN`,
-/// they are only in the JSON.
+/// Cargo's message format with which compiler messages go to standard error.
 const SHOWN: &str = "json-render-diagnostics";
+/// Cargo's message format with which compiler messages are only in the JSON.
 const UNSHOWN: &str = "json";
 
 fn show(messages: &Messages) {
@@ -512,8 +512,8 @@ fn rustc(directory: &Path) -> Command {
     command
 }
 
-/// Returns cargo's configuration files above a repository, those in the outermost folder first,
-/// except those that apply in all folders.
+/// Returns cargo's configuration files in the folders above a repository, the outermost folder
+/// first, without the user's files that apply in all folders.
 pub(crate) fn configuration_above(top: &Path) -> Vec<PathBuf> {
     let of_all = configuration_of_the_user();
     let folders = top.ancestors().skip(1);

@@ -477,8 +477,8 @@ impl Home {
         Ok(untracked)
     }
 
-    /// Creates the folder, and resolves symbolic links in its path, as cargo does in its messages:
-    /// otherwise packages in this folder would count as packages elsewhere.
+    /// Creates the folder, and resolves symbolic links in its path, as cargo does in its messages.
+    /// Otherwise packages in this folder would count as packages outside of it.
     ///
     /// A new `.deadheat` in a working tree gets a `.gitignore` that makes git ignore all of it.
     fn create(self, top: &Path) -> Result<Self, BuildError> {

@@ -25,9 +25,9 @@ use linux::{end, in_own_group, stopped_by};
 use crate::error::BuildError;
 use crate::missing_project::MissingProject;
 
-/// The shortest and longest pause between two checks of a child process. The pause is short at
-/// first, because git is fast.
+/// The first pause between two checks of a child process. It is short, because git is fast.
 const SHORTEST: Duration = Duration::from_micros(500);
+/// The longest pause between two checks of a child process.
 const LONGEST: Duration = Duration::from_millis(10);
 
 /// The longest time that a child may be in the stopped state before it is killed.

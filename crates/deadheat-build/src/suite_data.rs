@@ -7,10 +7,10 @@ use crate::disk;
 
 /// Returns the indices in `names` of the tests that the data file `file` affects.
 ///
-/// These are the tests whose source mentions the file's name. If a helper module mentions it, or no
-/// test does, they are all tests in and below the nearest folder with tests, starting at the file's
-/// own. For a Python file the list is empty, because the worker itself reports the modules that
-/// tests import.
+/// These are the tests whose source mentions the file's name. If a helper module mentions this
+/// name, or no test does, the result is all tests in and below the nearest folder with tests,
+/// starting at the file's own folder. For a Python file the list is empty, because the worker
+/// itself reports the modules that tests import.
 pub fn concerned_tests(folder: &Path, file: &Path, names: &[String]) -> Vec<usize> {
     if file.extension().is_some_and(|end| end == "py") {
         return Vec::new();

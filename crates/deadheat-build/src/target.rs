@@ -1,6 +1,6 @@
-//! Asks cargo for its target folder. The answer is stored in the target folder until one of its
-//! inputs changes, because `cargo metadata` takes 12 ms to start, even if all programs of a race
-//! are already built.
+//! Asks cargo for its target folder. The answer is stored in the target folder and used until one
+//! of the inputs that determine it changes, because `cargo metadata` takes 12 ms to start, even if
+//! all programs of a race are already built.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

@@ -4,6 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// A file with fixtures and hooks of pytest for the tests in its folder and below.
 const CONFTEST: &str = "conftest.py";
+/// Files with the configuration of pytest.
 const CONFIGURATION: [&str; 7] = [
     "pytest.ini",
     ".pytest.ini",

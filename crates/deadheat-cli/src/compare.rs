@@ -426,8 +426,8 @@ fn told(analysis: &Analysis, options: &BenchOptions, layout: &LayoutArgs) -> Str
 }
 
 /// Fails if the sides have no benchmark in common, because they are then probably the wrong files.
-/// If the benchmarks do different work, the table already reports that in every row; only a gate
-/// must fail then.
+/// If the benchmarks do different work, only a gate fails, because the table already reports the
+/// reason in every row.
 fn nothing_in_common(analysis: &Analysis, gated: bool) -> Result<(), Failure> {
     let unlike = |one: &LeftOut| matches!(one.reason, LeftOutReason::NotAlike(_));
     let told = !gated && analysis.left_out.iter().any(unlike);

@@ -73,14 +73,14 @@ pub fn contender() -> Option<ExitCode> {
     calibrate::role(std::env::args_os())
 }
 
-/// Starts to watch the owner of this process. Dropping the value removes the folder of an owner that
-/// has ended.
+/// Starts to watch the owner of the race, a script that started this process, if there is one. If
+/// the owner has ended when the value is dropped, the drop removes the owner's folder.
 pub fn watched_owner() -> Option<Owner> {
     Owner::watched()
 }
 
-/// Acts as another program if this process was started under its name or in its place, and returns
-/// the exit code.
+/// Acts as `cargo-deadheat`, the compiler or the linker driver if this process was started in place
+/// of that program, and returns its exit code.
 pub fn role() -> Option<ExitCode> {
     let mut args = std::env::args_os();
     let name = args.next().unwrap_or_default();

@@ -29,7 +29,7 @@ pub fn contender() -> Option<ExitCode> {
     None
 }
 
-/// Returns `None`, because no race has an owner.
+/// Returns `None`, because only races have owners, and races exist on Linux only.
 pub fn watched_owner() -> Option<()> {
     None
 }

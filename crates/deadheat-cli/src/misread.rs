@@ -47,7 +47,8 @@ pub fn refuse(words: &[OsString], program: &Command) -> Result<(), Failure> {
 }
 
 /// Returns the boolean that the user probably meant by `value`, if `option` takes a boolean only
-/// after `=`. Programs may be called `true`, `false` or `yes`, too.
+/// after `=`. For all other options the result is `None`, because `true`, `false` or `yes` may be
+/// the name of a program.
 fn meant(command: &Command, option: &str, value: &str) -> Option<bool> {
     let mut options = command.get_arguments();
     let option = options.find(|one| option.strip_prefix("--") == one.get_long());

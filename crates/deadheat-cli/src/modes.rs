@@ -39,7 +39,7 @@ const MODES: [Mode; 3] = [
 
 /// The help headings of options about the answer and its files. All modes use these options.
 const OF_THE_ANSWER: [&str; 4] = ["Answer", "Rules", "Files", "Reports"];
-/// Options under these headings that only a new race uses.
+/// Options under the headings of [`OF_THE_ANSWER`] that only a new race uses.
 const OF_NEW_RACES: [&str; 1] = ["save"];
 
 /// Refuses options that the mode of the command line ignores.

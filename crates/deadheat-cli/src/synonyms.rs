@@ -284,7 +284,7 @@ pub fn option(command: &Command, word: &str) -> Option<&'static str> {
     OPTIONS.iter().find(fits).map(|one| one.advice)
 }
 
-/// Words for a command, each with the command line to use instead.
+/// Words that are not commands of deadheat, each with the command line to use instead.
 const COMMANDS: [(&[&str], &str); 17] = [
     (
         &["diff", "cmp", "benchstat", "vs", "versus"],
@@ -349,7 +349,8 @@ const COMMANDS: [(&[&str], &str); 17] = [
     ),
 ];
 
-/// Words after `deadheat history`, each with the command line to use instead.
+/// Words after `deadheat history` that are not its commands, each with the command line to use
+/// instead.
 const COMMANDS_OF_HISTORY: [(&[&str], &str); 3] = [
     (
         &["list", "ls", "log", "steps", "status", "print", "view"],

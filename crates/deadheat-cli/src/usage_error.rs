@@ -259,7 +259,8 @@ impl Refused<'_> {
         words.take_while(|word| *word != "--")
     }
 
-    /// Returns the word that the user typed: the parser reports a single letter of `-abc`.
+    /// Returns the word that the user typed. Of a word such as `-abc`, the parser reports only one
+    /// letter.
     fn as_typed(&self, arg: &str) -> String {
         let mut letters = arg.chars();
         let (Some('-'), Some(letter), None) = (letters.next(), letters.next(), letters.next())
@@ -473,8 +474,8 @@ impl Refused<'_> {
         Some(format!("--{} {value}", option.get_long()?))
     }
 
-    /// Returns the option of this command that differs from `typed` by one letter more or less at
-    /// the end: `--runs` for `--run`.
+    /// Returns the option of this command that is `typed` with one letter added or removed at the
+    /// end: `--runs` for `--run`.
     fn option_with_another_end(&self, typed: &str) -> Option<String> {
         let typed = typed.split('=').next()?;
         let is_longer = |long: &str, short: &str| {

@@ -444,8 +444,8 @@ impl Rows {
         self.all.iter().map(|row| RowView { rows: self, row })
     }
 
-    /// Keeps the rows for which `name` returns `Some`, and renames a row if that contains a name.
-    /// `name` is called once for consecutive rows with the same head.
+    /// Keeps the rows for which `name` returns `Some`, and renames a row if this `Some` contains a
+    /// name. `name` is called once for consecutive rows with the same head.
     pub(crate) fn keep(
         &mut self,
         mut name: impl FnMut(RowView<'_>) -> Result<Option<Option<String>>, Problem>,

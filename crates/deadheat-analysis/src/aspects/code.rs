@@ -1,5 +1,6 @@
-//! The code placement of a comparison: the scope of the verdict, the user's own link, the processes
-//! that were observed, and the spreads. `placement.rs` of this crate computes them.
+//! The code placement of a comparison: the scope of the verdict, the result on the user's own link,
+//! the observed processes, and the standard deviations that placement, process and block
+//! contribute. `placement.rs` of this crate computes them.
 
 use deadheat_model::{Aspects, Estimate, ObservedProcess, Origin, Scope, Spreads, Warning};
 

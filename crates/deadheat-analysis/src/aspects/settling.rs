@@ -1,4 +1,5 @@
-//! The further replicates, and their time, that would make an inconclusive verdict conclusive.
+//! The number of further replicates that would make an inconclusive verdict conclusive, and the
+//! time that they would take.
 
 use deadheat_model::{Comparison, LogRatio, Settling, Verdict};
 use deadheat_stats::replicates_to_settle;

@@ -53,15 +53,15 @@ const SOUGHT: f64 = 0.5;
 /// than half of it, the limit is higher.
 const LARGEST: f64 = 3.0;
 
-/// The share of races that the model assumes to have an additional error, and the standard
-/// deviation of that error, as a log-ratio.
+/// The share of races that the model assumes to have an additional error.
 const STRAY_SHARE: f64 = 0.05;
+/// The standard deviation of the additional error, as a log-ratio.
 const STRAY_SPREAD: f64 = 0.01;
 
 /// The spreads of levels that differ negligibly, as shares of the margin.
 const NEGLIGIBLE: (f64, f64) = (1.0 / 128.0, 1.0 / 16.0);
 
-/// The number of standard deviations of commit levels over which a likelihood is averaged.
+/// The likelihood is averaged over this many assumed standard deviations of the levels of commits.
 const SPREADS: usize = 12;
 
 /// The race of two commits, which has ended or is still running.
@@ -117,9 +117,9 @@ impl Model {
     /// Computes the probabilities of the hypotheses. Each race is from the older commit to the
     /// newer one. A `fineness` of 2 halves the distances of the grid.
     ///
-    /// No race has an end between two raced neighbours, so all commits of such a segment have the
-    /// same likelihood. `terms` has the logarithm of prior times likelihood for each segment and
-    /// each step of the grid. If `may_be_several` is false, any change is one step.
+    /// No race can tell the commits of a segment apart, so they have the same likelihood, and one
+    /// term per segment and step of the grid is enough. If `may_be_several` is false, any change is
+    /// one step.
     pub fn weigh(&self, races: &[CommitRace], may_be_several: bool, fineness: f64) -> Weighed {
         let grid = self.grid(races, fineness);
         let likelihoods: Vec<_> = races.iter().map(RaceLikelihood::new).collect();
@@ -194,8 +194,8 @@ impl Model {
         }
     }
 
-    /// Returns the segments: the commits between two raced commits that are neighbours among the
-    /// raced ones.
+    /// Returns the segments. A segment has the commits after one raced commit, up to and including
+    /// the next raced commit. GOOD and BAD count as raced.
     fn segments(&self, races: &[CommitRace]) -> Vec<Segment> {
         let mut nodes = vec![0, self.prior.len()];
         nodes.extend(races.iter().flat_map(|race| [race.from, race.to]));
@@ -253,7 +253,8 @@ impl Model {
         grid
     }
 
-    /// Returns the raced neighbours between which the levels differ most, by the likeliest spread.
+    /// Returns the two raced commits whose levels differ most, among the pairs without a raced
+    /// commit between them. The levels are estimated with the likeliest spread.
     pub fn widest_gap(&self, races: &[CommitRace]) -> (usize, usize) {
         let spreads = self.spreads(races);
         let levels = spreads.map(|spread| FreeLevels::new(races, spread));
@@ -322,9 +323,10 @@ fn largest_step(races: &[CommitRace]) -> f64 {
 struct RaceLikelihood {
     theta: f64,
     df: f64,
-    /// The scale, and the logarithm of the weighted density at the mode: without and with the
-    /// additional error.
+    /// Without the additional error: the scale, and the logarithm of the weighted density at the
+    /// mode.
     sound: (f64, f64),
+    /// With the additional error: the scale, and the logarithm of the weighted density at the mode.
     stray: (f64, f64),
 }
 
@@ -363,12 +365,12 @@ pub(super) fn is_off(race: &CommitRace, inside: f64, step: f64) -> bool {
     density(race.stray) > density(race.sound)
 }
 
-/// Independent normal levels of commits, given races between them: the Cholesky factor of the
-/// covariance of the races, with a row for each race.
+/// The levels of commits as independent normal variables, given races between them.
 struct FreeLevels<'a> {
     races: &'a [CommitRace],
     /// The variance of a level.
     variance: f64,
+    /// The Cholesky factor of the covariance of the races, with a row for each race.
     factor: Vec<Vec<f64>>,
     /// Each race minus its prediction by the earlier races, in standard deviations.
     residuals: Vec<f64>,
@@ -481,7 +483,7 @@ mod tests {
         model.weigh(races, true, fineness)
     }
 
-    /// Returns races between few and many commits that do not decide the search.
+    /// Returns races over short and long distances, which together do not decide the search.
     fn some_races() -> Vec<CommitRace> {
         vec![
             race(0, 64, 0.012, 0.002),

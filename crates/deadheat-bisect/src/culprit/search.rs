@@ -10,18 +10,20 @@ use super::model::{CommitRace, Model, is_off};
 /// the culprit against the commit before, tests all of them.
 const DECIDED: f64 = 0.25;
 /// The assumed probability that a race of a new commit misleads about whether there is a single
-/// step. The constant below is this probability for the repetition of a race that may have an
-/// additional error.
+/// step.
 const DOUBT_OF_A_LEVEL: f64 = 0.2;
+/// The assumed probability that the repetition of a race, which may have an additional error,
+/// misleads about whether there is a single step.
 const DOUBT_OF_A_REPEAT: f64 = 0.02;
 /// The standard error of a race of some forty replicates, relative to that of its first six.
 const LAST_ERROR: f64 = 0.4;
 
-/// The largest possible estimate, as a log ratio: an hour to a tenth of a microsecond. Smaller
-/// errors than the lower limit are below the precision of any race; larger errors and more degrees
-/// of freedom than the upper limits change nothing.
+/// The largest possible estimate, as a log ratio: an hour to a tenth of a microsecond.
 const LARGEST_ESTIMATE: f64 = 25.0;
+/// The limits to which standard errors are clamped. Smaller errors are below the precision of any
+/// race, and larger errors change nothing.
 const ERRORS: (f64, f64) = (1e-6, 1e3);
+/// The limit to which degrees of freedom are clamped, because more change nothing.
 const MOST_DF: f64 = 1e6;
 
 /// The reason why a search cannot begin, or cannot use a race.
@@ -310,14 +312,14 @@ impl CulpritSearch {
     ///
     /// The first race is GOOD against BAD, which shows whether there is a step and its size. The
     /// last race is the culprit against the commit before, which confirms it. In between, each
-    /// commit may race either end, and the `built` ones each other. `seconds` is the cost of a
-    /// race, which may include builds; pairs without a positive cost are left out.
+    /// commit may race GOOD or BAD, and the commits in `built` may race each other. `seconds` is
+    /// the cost of a race, which may include builds; pairs without a positive cost are left out.
     ///
     /// The expected information of a race comes from two questions. Every race answers whether the
     /// step lies between its two commits, with the error rate at which the race may stop. A race of
     /// a new commit also answers, less reliably, whether there is a single step at all. The best
-    /// race for the second question repeats a race whose result was neither 0 nor the step: either
-    /// it was disturbed, or a commit has a third level.
+    /// race for the second question repeats a race whose result was neither 0 nor the step, because
+    /// either that race was disturbed, or a commit has a third level.
     pub fn next_race(
         &self,
         posterior: &Posterior,

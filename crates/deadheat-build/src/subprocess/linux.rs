@@ -13,7 +13,7 @@ use nix::unistd::Pid;
 /// The time that a child gets to end after SIGTERM, before SIGKILL.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The pause between two checks in that time.
+/// The pause between two checks whether the child has ended after SIGTERM.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Starts a program in a separate process group, so that all processes that it starts can be

@@ -107,8 +107,8 @@ impl From<clap::Error> for Stop {
 
 impl Arguments {
     /// Reads the command line of `program`. `open` checks a file that the user named and returns
-    /// what is wrong with it. As in the original, "-" becomes the file `<stdin>`, which is then not
-    /// found.
+    /// what is wrong with it. As in Google Benchmark's compare.py, "-" becomes the file `<stdin>`,
+    /// which is then not found.
     ///
     /// # Errors
     ///

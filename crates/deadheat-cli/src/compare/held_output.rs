@@ -6,12 +6,14 @@ use std::io::{self, IsTerminal, Write};
 /// Python's exit code when its standard output cannot be written.
 const CANNOT_WRITE: u8 = 120;
 
-/// The size of the buffer, in bytes. A table of a million rows takes 190 MB. Writing it early does
-/// not change the order, because the executables have printed all their output before.
+/// The size of the buffer, in bytes. A table of a million rows takes 190 MB. Writing the first part
+/// of a table early does not change the order, because the executables have printed all their
+/// output before the table begins.
 const MOST_HELD: usize = 1 << 20;
 
 /// A writer to standard output. A terminal gets each line at once. For a file or a pipe, the lines
-/// are held back to the end, as in Python, so that the output of executables comes first.
+/// are held back until the buffer is full or the output ends, as in Python, so that the output of
+/// executables comes first.
 #[derive(Debug)]
 pub struct HeldOutput {
     held: Vec<u8>,
@@ -72,7 +74,7 @@ impl HeldOutput {
 }
 
 impl fmt::Write for HeldOutput {
-    /// Always succeeds: `finish` reports a failure to write.
+    /// Always returns `Ok`: `finish` reports a failure to write.
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.text(text.as_bytes());
         Ok(())

@@ -303,7 +303,7 @@ fn take_memory(memory: &Mutex<Allowance>, results: &Results, times: usize) -> Re
 /// All files of results, each read once even if it is named several times, because standard input
 /// cannot be read twice.
 struct Files {
-    /// The results by file name, with the number of times that they will still be taken.
+    /// The results by file name, with the number of requests for them that are still to come.
     read: HashMap<String, (Results, usize)>,
 }
 
@@ -391,8 +391,8 @@ impl Files {
 }
 
 /// Returns the names of each side with their kinds. A folder that criterion did not write is
-/// replaced by its files. These are results whatever they contain, because the user did not name
-/// them.
+/// replaced by its files. These files count as results whatever they contain, because the user did
+/// not name them as programs.
 fn folders_opened(
     request: &[NamedSide],
     arguments: &[String],
