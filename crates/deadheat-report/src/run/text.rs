@@ -1,6 +1,6 @@
 //! A run as text for a terminal. A single benchmark has its verdict first, then its figures. A
-//! suite has a row per comparison, and the counts below, so that they stay visible. The meaning of
-//! the exit code comes last.
+//! suite has a row per comparison. The counts of verdicts are below the rows, where they stay
+//! visible. The meaning of the exit code comes last.
 
 use deadheat_model::{Analysis, Comparison, Promise};
 
