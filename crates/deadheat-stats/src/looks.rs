@@ -5,9 +5,9 @@
 //! all runs without a difference are called different.
 //!
 //! A run may take more than forty replicates just because they are cheap, without a request of the
-//! user. Such a run should not decide later because it may continue, so it spends seven tenths of α
-//! over its first forty replicates, by the same power, and the rest evenly over the following ones,
-//! at closer looks ([`Spending::extended`]).
+//! user. The chance to continue should not delay the decision of such a run. So the run spends
+//! seven tenths of α over its first forty replicates, by the same power, and the rest evenly over
+//! the following replicates, at closer looks ([`Spending::extended`]).
 //!
 //! An [`e_value`] allows a look after every replicate; its confidence sequence is [`critical_t`].
 //! It is a mixture over effect sizes, in units of the unknown standard deviation, of invariant
@@ -345,7 +345,8 @@ pub fn fewest_at_any_time(alpha: f64, g: f64) -> usize {
         .unwrap_or(MOST_TO_ANY_TIME)
 }
 
-/// A number of replicates that is enough for any α, down to the smallest positive number.
+/// A number of replicates at which [`critical_t`] exists for any α, down to the smallest positive
+/// number.
 const MOST_TO_ANY_TIME: usize = 1_000;
 
 fn prior_share(n: usize, g: f64) -> f64 {
