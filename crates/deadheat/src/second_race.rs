@@ -106,7 +106,7 @@ pub fn with_second_analysis(first: Analysis, again: Analysis) -> Analysis {
 }
 
 /// Adds the result of the second race to a comparison, unless the second race ended before it had a
-/// verdict on it.
+/// verdict on the same comparison.
 fn confirmed(one: Comparison, again: &Analysis) -> Comparison {
     let name = |one: &Comparison| one.candidate.as_ref().map(|side| side.name.clone());
     let same =

@@ -10,8 +10,9 @@ use super::planning::add_rerun_in_turns;
 /// The time for the rerun in turns of a benchmark that races side by side: an eighth of the time of
 /// most races.
 const TURNS_TIME: Duration = Duration::from_millis(600);
-/// The minimum and the maximum number of replicates of the rerun in turns.
+/// Minimum number of replicates of the rerun in turns.
 const FEWEST_TURNS: u32 = 2;
+/// Maximum number of replicates of the rerun in turns.
 const MOST_TURNS: u32 = 6;
 
 /// The requested time slice is short enough that a launch spans at least this many slices, so that
