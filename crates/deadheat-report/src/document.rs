@@ -224,7 +224,7 @@ impl Tone {
         matches!(self, Tone::Verdict(Verdict::Faster | Verdict::Slower))
     }
 
-    /// Returns the number of the colour in terminal escape sequences.
+    /// Returns the code of the colour in terminal escape sequences.
     pub fn code(self) -> u8 {
         match self {
             Tone::Verdict(verdict) => color_of(Some(verdict)).unwrap_or_default(),

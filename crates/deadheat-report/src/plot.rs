@@ -19,7 +19,7 @@ use crate::glyphs::Glyphs;
 use crate::layout::wrap;
 use crate::units::{round_factor, share, two_digits};
 
-/// Returns the colour of a verdict as its number in terminal escape sequences.
+/// Returns the code of the colour of a verdict in terminal escape sequences.
 pub(crate) fn color_of(verdict: Option<Verdict>) -> Option<u8> {
     Some(match verdict? {
         Verdict::Faster => 32,

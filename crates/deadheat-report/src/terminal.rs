@@ -21,9 +21,9 @@ const INDENT: usize = 2;
 /// Minimum width, in columns, of a name, however narrow the terminal is.
 const NAME_AT_LEAST: usize = 12;
 
-/// The number of bold text in terminal escape sequences.
+/// The code of bold text in terminal escape sequences.
 const BOLD: u8 = 1;
-/// The number of dimmed text in terminal escape sequences.
+/// The code of dimmed text in terminal escape sequences.
 const DIM: u8 = 2;
 
 /// The width of a plot in columns if the width of the terminal is unlimited.

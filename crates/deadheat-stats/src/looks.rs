@@ -105,11 +105,11 @@ impl Spending {
     /// The looks of a run that may go beyond forty replicates. Its maximum, from 45 to 200
     /// replicates, is the last tabulated look within `max_replicates`. `None` if that is below 45.
     ///
-    /// By the look at P, α times .7·(P/40)^1.5 is spent, beyond forty .7 + .3·(P − 40)/160, and all
-    /// of it by the last. So the first forty replicates have the same levels whatever the maximum
-    /// is. For α .05, .01 and .001 the levels are tabulated. Between these, the levels of the next
-    /// smaller α are scaled up, which spends slightly less than α. Below .001, look j gets its
-    /// increment α·w_j.
+    /// Up to forty replicates, the looks until P together spend α·.7·(P/40)^1.5; beyond forty,
+    /// α·(.7 + .3·(P − 40)/160). The last look spends the rest of α. So the looks in the first
+    /// forty replicates have the same levels whatever the maximum is. For α .05, .01 and .001 the
+    /// levels are tabulated. Between these, the levels of the next smaller α are scaled up, which
+    /// spends slightly less than α. Below .001, look j gets its increment α·w_j.
     pub fn extended(max_replicates: usize, alpha: f64) -> Result<Option<Self>, SpendingError> {
         check(max_replicates, alpha)?;
         let within = EXTENDED.partition_point(|row| row.look <= max_replicates);

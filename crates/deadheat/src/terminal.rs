@@ -86,7 +86,8 @@ impl Color {
 }
 
 /// Returns true if text on standard output should be coloured by default: on a terminal that
-/// supports colours, or if CLICOLOR_FORCE is set, but never if NO_COLOR is set.
+/// supports colours, unless CLICOLOR is 0, or on any output if CLICOLOR_FORCE is set; but never if
+/// NO_COLOR is set.
 pub fn wants_color() -> bool {
     wants_color_on(&std::io::stdout())
 }

@@ -16,7 +16,7 @@ pub(super) fn share(share: f64) -> String {
     }
 }
 
-/// Formats a small relative change in percent, with its sign and the digits of [`share`].
+/// Formats a small relative change in percent, with its sign and as many digits as [`share`] shows.
 pub(super) fn signed(change: f64, glyphs: Glyphs) -> String {
     let sign = match change {
         change if change.abs() < LEAST => "",

@@ -29,15 +29,15 @@ const LEAST_CPU_NS: f64 = 5e6;
 /// Maximum difference between the wall time of a busy launch, without scheduling delay, and its CPU
 /// time, as a share of the CPU time. [`STARTING_NS`] is allowed in addition.
 const NOT_BUSY: f64 = 0.05;
-/// The further difference that is allowed to a busy launch, in nanoseconds: the time for its start
-/// and its end, and for a short wait.
+/// In addition to [`NOT_BUSY`], the wall time of a busy launch may exceed its CPU time by this many
+/// nanoseconds: the launch must start and end, and may wait for a short time.
 const STARTING_NS: f64 = 1e6;
 /// Sides whose CPU times or peak memory differ by more than this factor take turns. The cost of
-/// sharing a core cancels only if the sides are similar, and a race in turns also finds such large
-/// changes.
+/// sharing a core cancels only if the sides are similar. If they differ more, a race in turns finds
+/// the change as well.
 pub(super) const ALIKE: f64 = 1.1;
 /// The peak memory of the loader in bytes, which is similar in all commands and is subtracted
-/// before the comparison.
+/// before their peak memory is compared.
 const MEMORY_OF_LOADER: f64 = 512.0 * 1024.0;
 /// Maximum difference in page faults that random addresses alone can cause. Page faults are
 /// compared because the peak memory of small programs is that of the launcher before `exec`, so it

@@ -177,8 +177,8 @@ impl RaceSession<'_> {
     }
 }
 
-/// Returns true if the failure of a benchmark does not end the race. Only the failure of a single
-/// benchmark of commands ends it.
+/// Returns true if the failure of a benchmark does not end the race. Only a race of commands with a
+/// single benchmark ends if this benchmark fails.
 pub(super) fn outlives_failures(plan: &Plan) -> bool {
     let mut contenders = plan.benchmarks.iter().flat_map(|one| &one.contenders);
     let races_commands = contenders.any(|one| matches!(one.workload, Workload::Command(_)));
