@@ -83,7 +83,8 @@ pub fn to_page(analysis: &Analysis, header: &RunHeader) -> String {
 /// every benchmark its verdict, its charts and all its figures. Returns an error only if `out`
 /// does.
 ///
-/// Comparisons with [`plots`](deadheat_model::Plots) have charts, and others a sentence instead.
+/// Comparisons with [`plots`](deadheat_model::Plots) have charts. Other comparisons have a sentence
+/// instead.
 pub fn write_page(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) -> fmt::Result {
     let run = Run {
         wide: true,

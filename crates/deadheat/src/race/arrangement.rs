@@ -44,9 +44,9 @@ const MEMORY_OF_LOADER: f64 = 512.0 * 1024.0;
 /// does not show their difference. A race of reads in 16 KB against reads in 512 KB measured +0.5%
 /// side by side and −4.2% in turns.
 const FAULTS_OF_ADDRESSES: f64 = 16.0;
-/// Maximum ratio between the wall times of two commands that share a core evenly, because one
-/// command may end a slice or two before the other. A command with a higher nice value runs alone
-/// for most of its time, so it meets other disturbances than its rival.
+/// Maximum ratio between the wall times of two commands that share a core evenly. These times can
+/// differ, because one command may end a slice or two before the other. A command with a higher
+/// nice value runs alone for most of its time, so it meets other disturbances than its rival.
 const TOGETHER: f64 = 1.4;
 /// Maximum factor by which sharing a core may increase the CPU time of a command. A larger increase
 /// means that the other side evicts the caches of the command: a race of random reads in 8 MB
