@@ -242,7 +242,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Creates a cell with a colour.
+    /// Creates a cell with this colour; `None` for a cell without colour.
     pub fn toned(text: String, tone: Option<Tone>) -> Cell {
         Cell { text, tone }
     }

@@ -265,7 +265,7 @@ fn tested(tested: Tested) -> String {
     format!("{:.3}, {}", tested.statistic, p_is(tested.p))
 }
 
-/// Formats a dimensionless number with its sign and about three digits.
+/// Formats a dimensionless number with about three digits, and with a minus sign if it is negative.
 fn signed(value: f64, glyphs: Glyphs) -> String {
     let size = value.abs();
     let digits = match size {

@@ -170,7 +170,8 @@ fn with_short_words(text: &str, glyphs: Glyphs) -> String {
     short
 }
 
-/// Returns true if the locale is UTF-8, so that the terminal can show characters such as µ and −.
+/// Returns true if the terminal can show characters such as µ and −: if the locale is UTF-8, or on
+/// the console of Windows.
 pub fn speaks_unicode() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .iter()

@@ -271,7 +271,7 @@ impl<'a> Run<'a> {
     }
 
     /// Returns true if the answer quotes the calibration. The calibration changes no verdict, so
-    /// brief answers quote it only if it gives a reason to doubt this verdict.
+    /// brief answers quote it only if it gives a reason to doubt a verdict.
     fn quotes_calibration(&self) -> bool {
         let Some(note) = &self.analysis.calibration else {
             return false;

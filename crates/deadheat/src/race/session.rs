@@ -222,8 +222,8 @@ fn unrecorded(header: &RunHeader) -> Result<(PathBuf, RunFileWriter), RaceError>
     Ok((PathBuf::from(NOWHERE), writer))
 }
 
-/// Returns true if a file cannot be written because of missing permissions, and not because of a
-/// full or broken disk.
+/// Returns true if a file cannot be written because of missing permissions or a read-only file
+/// system, and not because of a full or broken disk.
 fn is_forbidden(problem: &FileProblem) -> bool {
     use ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
     matches!(problem, FileProblem::CannotWrite(error)

@@ -178,8 +178,8 @@ fn of_program(program: &Program) -> Vec<String> {
         .collect()
 }
 
-/// Returns the linker that the link record of a program starts; `None` without a record. A pack
-/// contains the records of its programs.
+/// Returns the linker that deadheat would start to link a program again, as the link record of the
+/// program names it; `None` without a record. A pack contains the records of its programs.
 fn linker(program: &Path) -> Option<String> {
     let record = LinkRecord::beside(program).ok()?;
     let differs = |(name, value): &&(String, String)| std::env::var(name).as_ref() != Ok(value);
