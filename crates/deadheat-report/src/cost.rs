@@ -1,6 +1,6 @@
 //! Converts changes to changes in cost, for which more is always worse. A change of a rate becomes
 //! a change of the time per item, so that a column never mixes metrics for which more is better
-//! with others.
+//! with metrics for which less is better.
 
 use deadheat_model::{Better, Comparison, Estimate, Interval, LogRatio, Metric, Unit};
 

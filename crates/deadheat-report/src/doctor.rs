@@ -356,8 +356,8 @@ fn disturbing(checkup: &Checkup) -> String {
     }
 }
 
-/// Returns a sentence with the core and the duration of doctor's measurements, and that doctor
-/// changed no setting.
+/// Returns a sentence that states the core and the duration of doctor's measurements, and that
+/// doctor changed no setting.
 fn measured(checkup: &Checkup) -> String {
     let place = match checkup.measured_on {
         Some(core) => format!("on core {core}"),

@@ -21,8 +21,8 @@ pub struct Block<'a> {
     pub(crate) content: Content<'a>,
     /// True to omit the empty line above the block in a terminal.
     pub(crate) tight: bool,
-    /// True if a pull-request comment, whose length is limited, omits other blocks first, and keeps
-    /// this block.
+    /// True if a pull-request comment, whose length is limited, must contain this block, and omits
+    /// other blocks instead.
     pub(crate) needed: bool,
     /// The singular and the plural noun for the items of the block, with which a pull-request
     /// comment counts omitted items.
@@ -43,7 +43,7 @@ pub(crate) enum Content<'a> {
         passed: Option<String>,
         broken: Vec<Broken>,
     },
-    /// Sentences, and their indentation in a terminal in spaces.
+    /// Sentences, and the number of spaces by which a terminal indents them.
     Paragraph(String, usize),
     /// The names of a benchmark and a candidate, followed by a title.
     Titled(Vec<String>, &'static str),
@@ -130,9 +130,9 @@ pub struct Note {
 }
 
 impl Note {
-    /// Returns the remarks, the most severe first; remarks of equal severity keep their order. A
-    /// call of the standard library's stable sort would add more machine code than all other
-    /// functions of `Note`.
+    /// Returns the remarks, the most severe first; remarks of equal severity keep their order. The
+    /// function does not use the standard library's stable sort, which would add more machine code
+    /// than all other functions of `Note`.
     pub(crate) fn gravest_first(notes: &[Note]) -> Vec<Note> {
         let mut ordered = Vec::with_capacity(notes.len());
         for severity in [Severity::Alarm, Severity::Warning, Severity::Note] {
@@ -224,7 +224,7 @@ impl Tone {
         matches!(self, Tone::Verdict(Verdict::Faster | Verdict::Slower))
     }
 
-    /// Returns the number of the colour in terminal escape sequences.
+    /// Returns the code of the colour in terminal escape sequences.
     pub fn code(self) -> u8 {
         match self {
             Tone::Verdict(verdict) => color_of(Some(verdict)).unwrap_or_default(),
@@ -242,7 +242,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Creates a cell with a colour.
+    /// Creates a cell with this colour; `None` for a cell without colour.
     pub fn toned(text: String, tone: Option<Tone>) -> Cell {
         Cell { text, tone }
     }
@@ -322,7 +322,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Marks all rows as foldable if the table has more than `more_than` rows.
+    /// Lets formats that can fold hide all rows of the table if it has more than `more_than` rows.
     pub(crate) fn folded(mut self, more_than: usize) -> Table<'a> {
         self.folds = Some((more_than, ""));
         for row in &mut self.rows {

@@ -33,8 +33,8 @@ fn table<'a>(caption: &str, heads: &[&str], rows: Vec<Vec<String>>) -> Table<'a>
     }
 }
 
-/// Returns blocks with the title, the tables and the caveat. `names` are the benchmark and
-/// candidate of the comparison.
+/// Returns the blocks of the secondary figures: a title, the tables, and a sentence about p-values
+/// that are too small. `names` are the benchmark and candidate of the comparison.
 pub(crate) fn blocks<'a>(
     comparison: &Comparison,
     names: Vec<String>,
@@ -70,8 +70,8 @@ fn sides<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Table<'a>> {
     Some(table("Each side by itself", heads, rows))
 }
 
-/// Returns the names and values of the figures of one side; their number is the same for every
-/// side.
+/// Returns the names and values of the figures of one side. All sides have the same number of
+/// figures.
 fn side_rows(side: &SideFigures, unit: Unit, glyphs: Glyphs) -> Vec<(String, String)> {
     let or_nothing = |cell: Option<String>| cell.unwrap_or_else(|| glyphs.nothing().to_owned());
     let number = |value: Option<f64>| or_nothing(value.map(|value| signed(value, glyphs)));
@@ -177,7 +177,7 @@ impl Rows {
         self.push(name, value, None);
     }
 
-    /// Adds a standard deviation of logarithms, as a percentage.
+    /// Adds a row with the standard deviation of logarithms, as a percentage.
     fn deviation(&mut self, name: &str, sd: Option<f64>) {
         let share = sd.map(|sd| share(LogRatio(sd).change()));
         self.push(name, share, None);
@@ -265,7 +265,7 @@ fn tested(tested: Tested) -> String {
     format!("{:.3}, {}", tested.statistic, p_is(tested.p))
 }
 
-/// Formats a dimensionless number with its sign and about three digits.
+/// Formats a dimensionless number with about three digits, and with a minus sign if it is negative.
 fn signed(value: f64, glyphs: Glyphs) -> String {
     let size = value.abs();
     let digits = match size {

@@ -277,7 +277,8 @@ fn partly_judged(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
     (!reasons.is_empty()).then(|| format!("the gate could not judge {}.", reasons.join(", and ")))
 }
 
-/// Returns a sentence for each broken rule and excuse, with the benchmarks that share them.
+/// Returns a sentence for each combination of a broken rule and an excuse, with the benchmarks that
+/// share this combination.
 fn broken(analysis: &Analysis, glyphs: Glyphs) -> Vec<Note> {
     let mut found: Vec<(&GateHit, Vec<String>)> = Vec::new();
     let rows_are_named = suite::rows_name_candidates(analysis);

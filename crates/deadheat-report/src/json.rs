@@ -110,7 +110,8 @@ fn surroundings(surroundings: &Surroundings) -> Option<Object> {
     })
 }
 
-/// Minimum number of comparisons per thread, so that starting a thread saves time.
+/// Minimum number of comparisons per thread. With fewer, starting a thread takes longer than it
+/// saves.
 const LEAST_PART: usize = 32;
 
 /// Returns the JSON of all comparisons, written by several threads. With their figures, 250
@@ -377,8 +378,8 @@ fn file(file: &ResultSource) -> Object {
         .with_some("debug_build", facts.debug_build)
 }
 
-/// Returns the JSON of the mean over all benchmarks for one candidate, and of the benchmarks to
-/// which its interval generalises.
+/// Returns the JSON of one candidate's mean over all benchmarks. It also states whether the
+/// interval of this mean is about these benchmarks only, or about similar benchmarks too.
 fn overall(one: &Overall) -> Object {
     let population = match one.population {
         Population::These => "these",

@@ -177,8 +177,8 @@ fn time(comparison: &Comparison) -> Option<f64> {
     Some(wall.candidate.as_ref().unwrap_or(&wall.baseline).median * 1e-9)
 }
 
-/// Returns a test that fails if the run ended early. Without this test, a run with missing
-/// benchmarks would pass.
+/// Returns a failed test if the run ended early, otherwise `None`. Without this test, a run with
+/// missing benchmarks would pass.
 fn broken_off(analysis: &Analysis) -> Option<Test> {
     let kind = cut_short(&analysis.ending)?;
     let message = sentences::ending(&analysis.ending, Source::of(analysis), GLYPHS);
@@ -186,8 +186,8 @@ fn broken_off(analysis: &Analysis) -> Option<Test> {
     Some(Test::without_answer("the run itself".to_owned(), outcome))
 }
 
-/// Returns a test that fails if the second race ended early and left a broken rule without a
-/// verdict.
+/// Returns a failed test if the second race ended early and left a broken rule without a verdict;
+/// otherwise `None`.
 fn unconfirmed(analysis: &Analysis) -> Option<Test> {
     let kind = cut_short(analysis.second_race.as_ref()?)?;
     let outcome = (

@@ -1,6 +1,6 @@
-//! Formatting of names that come from command lines and files, so that they may contain any
-//! characters. They are escaped for terminals, CI systems and XML, shortened so that they stay
-//! different, and joined in sentences.
+//! Formats names from command lines and files, which may contain any characters: escapes them for
+//! terminals, CI systems and XML, shortens them so that they stay different, and joins them in
+//! sentences.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -32,8 +32,8 @@ pub fn escape(text: &str, glyphs: Glyphs) -> String {
     without_orders(safe.into()).into_owned()
 }
 
-/// Disarms commands to CI systems by escaping their second `#` as JSON does, so that a JSON
-/// document stays valid.
+/// Makes commands to CI systems, such as `##[group]`, harmless: replaces the second `#` of each by
+/// the escape sequence of JSON, so that a JSON document stays valid.
 fn without_orders(text: Cow<'_, str>) -> Cow<'_, str> {
     let mut safe = text;
     for order in ORDERS {
@@ -329,8 +329,8 @@ pub fn first_of(mut parts: Vec<String>, at_most: usize) -> String {
     enumerated(&parts)
 }
 
-/// Joins at most `at_most` parts and counts the rest: "a, b and 3 more". Without a rest, commas
-/// join all parts.
+/// Joins at most `at_most` parts and counts the rest: "a, b and 3 more". If all parts fit, joins
+/// them with commas only.
 pub(crate) fn some_of(all: &[String], at_most: usize) -> String {
     let (named, more) = all.split_at(all.len().min(at_most));
     match more.len() {

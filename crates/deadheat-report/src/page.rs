@@ -24,9 +24,11 @@ use crate::units::counted;
 use crate::{figures, gates, suite};
 use html::InScript;
 
-/// Maximum width, in columns, of a name: in headings, in the overview, and in sentences.
+/// Maximum width, in columns, of a name in a heading.
 const TITLE: usize = 300;
+/// Maximum width, in columns, of a name in a row of the overview.
 const ROW: usize = 100;
+/// Maximum width, in columns, of any other name.
 const NAME: usize = 80;
 
 /// A script of the page, and its hash for the content security policy.
@@ -81,7 +83,8 @@ pub fn to_page(analysis: &Analysis, header: &RunHeader) -> String {
 /// every benchmark its verdict, its charts and all its figures. Returns an error only if `out`
 /// does.
 ///
-/// Comparisons with [`plots`](deadheat_model::Plots) have charts, and others a sentence instead.
+/// Comparisons with [`plots`](deadheat_model::Plots) have charts. Other comparisons have a sentence
+/// instead.
 pub fn write_page(out: &mut dyn Write, analysis: &Analysis, header: &RunHeader) -> fmt::Result {
     let run = Run {
         wide: true,
@@ -164,8 +167,8 @@ fn detailed(groups: &[&[Comparison]]) -> Vec<bool> {
     groups.iter().map(&mut takes).collect()
 }
 
-/// The number of sections that are formatted before they are written, which together take a few
-/// hundred kilobytes.
+/// The number of sections that are formatted before any of them is written. Together, these
+/// sections take a few hundred kilobytes.
 const AT_ONCE: usize = 32;
 
 /// Writes the parts in order; several cores format them in parallel.
@@ -477,8 +480,8 @@ impl Section<'_, '_> {
         verdicts
     }
 
-    /// Writes folds with the notes on this benchmark only, and with the remarks that other
-    /// benchmarks share.
+    /// Writes two folds: the notes on this benchmark only, and the remarks that it shares with
+    /// other benchmarks.
     fn notes(&self, out: &mut dyn Write, own: Vec<Note>) -> fmt::Result {
         let known: Vec<Note> = (self.run.notes(self.group).into_iter())
             .filter(|note| !self.own.contains(note))

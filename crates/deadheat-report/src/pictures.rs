@@ -20,7 +20,7 @@ use crate::sentences::Source;
 use crate::suite;
 use scene::Scene;
 
-/// Characters of a benchmark's name that a file name contains.
+/// Maximum number of characters of a benchmark's name that a file name contains.
 const STEM: usize = 40;
 
 /// Maximum width, in columns, of the name of a contender.
@@ -28,7 +28,7 @@ const LABEL: usize = 60;
 /// Maximum width, in columns, of the name of a benchmark in a title.
 const TITLE: usize = 1_000;
 
-/// A function that draws a plot of a comparison; `None` if there is nothing to draw.
+/// A function that draws a plot of a comparison. It returns `None` if there is nothing to draw.
 type Draw = fn(&Scene<'_>, &Plots) -> Option<String>;
 
 /// The plots of a comparison, each with the suffix of its file name.

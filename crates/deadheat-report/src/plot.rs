@@ -19,7 +19,7 @@ use crate::glyphs::Glyphs;
 use crate::layout::wrap;
 use crate::units::{round_factor, share, two_digits};
 
-/// Returns the colour of a verdict as its number in terminal escape sequences.
+/// Returns the code of the colour of a verdict in terminal escape sequences.
 pub(crate) fn color_of(verdict: Option<Verdict>) -> Option<u8> {
     Some(match verdict? {
         Verdict::Faster => 32,
@@ -66,28 +66,37 @@ impl PlotContext {
 /// The characters of a plot, each one column wide.
 #[derive(Clone, Copy, Debug)]
 struct Strokes {
-    /// The ends of an interval, its line, and its estimate.
+    /// The lower end of an interval.
     low: char,
+    /// The upper end of an interval.
     high: char,
+    /// The line between the ends of an interval.
     line: char,
+    /// The estimate within an interval.
     estimate: char,
-    /// The marks of an interval or a block beyond an edge.
+    /// The mark of an interval that extends beyond the left edge.
     left: char,
+    /// The mark of an interval that extends beyond the right edge.
     right: char,
+    /// The mark of a block above the upper edge.
     up: char,
+    /// The mark of a block below the lower edge.
     down: char,
-    /// The line of no change in a table row, and the margin around it.
+    /// The line of no change in a table row.
     zero: char,
+    /// The margin in a table row, on both sides of the line of no change.
     band: char,
-    /// The line of no change and the margin, drawn across a series.
+    /// The line of no change across a series.
     zero_line: char,
+    /// The ends of the margin across a series.
     margin_line: char,
-    /// The marks for one block, a few blocks and many blocks at the same place; and the mark for a
-    /// dropped block.
+    /// The marks for one block, a few blocks and many blocks at the same place.
     blocks: [char; 3],
+    /// The mark of a dropped block.
     dropped: char,
-    /// The axis, and a tick on it.
+    /// The line of an axis.
     axis: char,
+    /// A tick on an axis.
     tick: char,
     /// Bars that fill a part of their cell; the last one fills all of it.
     bars: &'static [char],

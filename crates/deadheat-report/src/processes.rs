@@ -36,8 +36,9 @@ pub(crate) fn difference(difference: &ProcessDifference, glyphs: Glyphs) -> Stri
     }
 }
 
-/// Returns a line about the processes of each side, or a single line if they are equal. Equal sides
-/// show no environment variables, because these come from the user's shell.
+/// Returns a line about the processes of each side, or a single line if the processes of both sides
+/// are equal. The single line contains no environment variables, because these come from the user's
+/// shell.
 pub(crate) fn lines(
     processes: &[ObservedProcess],
     names: [&str; 2],

@@ -83,7 +83,7 @@ pub fn whole_seconds(seconds: f64) -> String {
 #[cfg(feature = "commands")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CalibrationStanding {
-    /// The kind of races.
+    /// The kind of the races that run now.
     pub kind: RaceKind,
     /// Number of finished races.
     pub done: u64,

@@ -75,8 +75,7 @@ pub(crate) struct Run<'a> {
     /// True if tables show every figure of a contender.
     pub(crate) wide: bool,
     pub(crate) name: usize,
-    /// The titles of benchmarks that are too long, with their shortened forms, which are all
-    /// different.
+    /// The shortened form of every title; no two are the same. Empty if no title is too long.
     pub(crate) titles: HashMap<String, String>,
     /// Isolates the reading direction of a label, if the output format can.
     pub(crate) isolated: fn(&str) -> String,
@@ -466,8 +465,8 @@ impl<'a> Run<'a> {
         texts(&labels, &|label| (self.isolated)(label))
     }
 
-    /// Returns at least two labels. A missing candidate has an empty label, so callers need no
-    /// special case.
+    /// Returns the labels of the contenders, the baseline first. If there is only one contender,
+    /// adds an empty label for the missing candidate, so callers need no special case.
     pub(crate) fn called(&self, group: &[Comparison]) -> Vec<String> {
         let mut labels = self.labels(group);
         labels.resize(group.len() + 1, String::new());

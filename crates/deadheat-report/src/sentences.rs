@@ -57,8 +57,8 @@ pub fn level_of_the_look(comparison: &Comparison) -> Option<String> {
     })
 }
 
-/// Returns sentences with the number of repetitions that were cut short, and whether their blocks
-/// are excluded.
+/// Returns sentences that say how many repetitions were cut short, and whether their blocks are
+/// excluded.
 pub(crate) fn cut_short(
     (count, of): (usize, usize),
     blocks: usize,
@@ -72,8 +72,8 @@ pub(crate) fn cut_short(
     blocks_of(&short, "was cut short", advice, blocks, kept)
 }
 
-/// Returns sentences with the number of samples during which the GPU clock changed, and whether
-/// their blocks are excluded.
+/// Returns sentences that say during how many samples the GPU clock changed, and whether the blocks
+/// of these samples are excluded.
 pub(crate) fn gpu_clock(
     (count, of): (usize, usize),
     blocks: usize,
@@ -85,8 +85,8 @@ pub(crate) fn gpu_clock(
     blocks_of(&unsteady, "was disturbed", advice, blocks, kept)
 }
 
-/// Appends to `short` whether the affected blocks are excluded. `verb` says what happened more
-/// often on one side.
+/// Returns the sentence `short`, followed by a sentence that says whether the affected blocks are
+/// excluded. `verb` says what happened more often on one side.
 fn blocks_of(
     short: &str,
     verb: &str,

@@ -17,7 +17,7 @@ use crate::units::{self, counted, estimated, waiting};
 pub struct Called<'a> {
     /// The baseline.
     pub baseline: &'a str,
-    /// The candidate; `None` if the contender has none.
+    /// The candidate; `None` if the baseline has no candidate.
     pub candidate: Option<&'a str>,
     /// True if the baseline is shown next to the sentence, so that "slower" needs no "than".
     pub baseline_is_shown: bool,
@@ -153,8 +153,8 @@ pub(crate) fn title(comparison: &Comparison, glyphs: Glyphs) -> String {
 }
 
 /// Returns the number of threads of a benchmark, unless its name contains that number: `threads:8`
-/// in names of Google Benchmark, and `-8` in names of Go, which is the maximum number of threads
-/// that may run at once.
+/// in names of Google Benchmark, and `-8` in names of Go. The number in names of Go is the maximum
+/// number of threads that may run at once.
 pub(crate) fn threads_beside(comparison: &Comparison) -> Option<u32> {
     let is_told = |threads: &u32| {
         let name = &comparison.benchmark;
@@ -223,8 +223,8 @@ const NAME: usize = 100;
 /// Maximum width, in columns, of a reason written by another program.
 const REASON: usize = 400;
 
-/// Returns the mean change over all benchmarks. In full, the sentence adds the interval, if there
-/// are enough benchmarks, and its assumption.
+/// Returns the mean change over all benchmarks. If `full` is true, the sentence also contains the
+/// interval, if there are enough benchmarks for one, and the assumption of this interval.
 pub fn overall(
     overall: &Overall,
     analysis: &Analysis,
@@ -280,7 +280,8 @@ pub fn tally(
     tally_with(comparisons, failures, &left_out)
 }
 
-/// Returns the counts of [`tally`]; `left_out` pairs each count with its words.
+/// Returns the counts of [`tally`]; `left_out` contains further counts, each with the words that
+/// follow the number.
 pub(crate) fn tally_with(
     comparisons: &[Comparison],
     failures: &[FailedBenchmark],
@@ -360,8 +361,8 @@ fn doubtful(comparisons: &[Comparison]) -> String {
     )
 }
 
-/// Returns the expected number of false positives if nothing changed. Candidates of one benchmark
-/// share its error rate, so it counts only once.
+/// Returns the expected number of false positives if nothing changed. All candidates of a benchmark
+/// share one error rate, so each benchmark counts only once.
 fn explained_by_chance(comparisons: &[Comparison]) -> String {
     let groups = groups(comparisons).into_iter();
     let rates = groups.filter_map(|group| {

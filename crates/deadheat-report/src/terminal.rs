@@ -21,11 +21,12 @@ const INDENT: usize = 2;
 /// Minimum width, in columns, of a name, however narrow the terminal is.
 const NAME_AT_LEAST: usize = 12;
 
-/// The numbers of text styles in terminal escape sequences.
+/// The code of bold text in terminal escape sequences.
 const BOLD: u8 = 1;
+/// The code of dimmed text in terminal escape sequences.
 const DIM: u8 = 2;
 
-/// The width of a plot if the width is unlimited.
+/// The width of a plot in columns if the width of the terminal is unlimited.
 #[cfg(feature = "reports")]
 const WIDEST_PICTURE: usize = 100;
 
@@ -363,7 +364,8 @@ impl Terminal {
         layout::table(&rows, &aligned, indent, width)
     }
 
-    /// Draws the plots that have data; intervals need only an estimate.
+    /// Draws the intervals, unless a table shows them already, and then the other plots of each
+    /// comparison. Comparisons without data have no plots; intervals need only an estimate.
     #[cfg(feature = "reports")]
     fn plot(&self, plot: &Plot<'_>) -> String {
         let scenery = |verdict| PlotContext {

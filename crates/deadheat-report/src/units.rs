@@ -8,8 +8,8 @@ use crate::names::texts;
 /// Significant digits of every measured value.
 const DIGITS: i32 = 4;
 
-/// Maximum decimals of a percentage. An interval limited by timer resolution can be narrower than
-/// any useful difference.
+/// Maximum decimals of a percentage. More would be useless: if the timer resolution limits an
+/// interval, the interval can be narrower than any difference that matters.
 const MOST_DECIMALS: usize = 3;
 
 /// Increases from this change on (+900%) are shown as a factor, because 16.04× is easier to read
@@ -502,7 +502,7 @@ pub fn size_on_disk(bytes: u64) -> String {
     }
 }
 
-/// Formats a duration of seconds to hours.
+/// Formats a duration: seconds, minutes and seconds, or hours and minutes.
 pub fn waiting(seconds: f64) -> String {
     if seconds < 9.95 {
         return format!("{seconds:.1} s");

@@ -224,8 +224,8 @@ impl Words<'_> {
         }
     }
 
-    /// Returns "slower", or "slower than 'x'" if 'x' is not shown next to the sentence, or the
-    /// corresponding words for memory and counts.
+    /// Returns "slower", or "slower than 'x'" if the baseline 'x' is not shown next to the
+    /// sentence; or the corresponding words for memory and counts.
     fn relation(&self, slower: bool) -> String {
         let word = self.word(slower);
         match word {

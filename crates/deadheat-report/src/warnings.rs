@@ -83,8 +83,9 @@ pub(crate) fn is_decided(comparison: &Comparison) -> bool {
 }
 
 /// Returns true if a warning affects how the verdict is read, as most warnings do. Notes about the
-/// link order count only if it could have caused the change, notes about unmatched builds only if
-/// the race is too close to call. Notes about an early stop or missing readings never count.
+/// link order count only if the link order could have caused the change. Notes about unmatched
+/// builds count only if the race is too close to call. Notes about an early stop or missing
+/// readings never count.
 fn earns_its_place(warning: &Warning, comparison: &Comparison) -> bool {
     let could_be_placement = || {
         let effect = comparison.estimate.as_ref().map(|one| one.effect.change());
@@ -104,8 +105,8 @@ fn earns_its_place(warning: &Warning, comparison: &Comparison) -> bool {
     }
 }
 
-/// Returns the largest change of this benchmark that placement could cause. Placement changes only
-/// CPU time, and not the time spent waiting.
+/// Returns the largest change of this benchmark that code placement could cause. Placement changes
+/// only CPU time, and not the time spent waiting.
 fn reach_of_placement(comparison: &Comparison) -> f64 {
     let cpu = comparison
         .metrics

@@ -1,9 +1,11 @@
-//! Tests that are reported with the primary estimate and never decide. The sign-flip test assumes
-//! that without a difference a replicate's score and its negative are equally likely. Student's,
-//! Welch's and the normal test of a difference of means show the result of a mean-based tool.
+//! Tests that are reported next to the primary estimate and never decide a verdict. The sign-flip
+//! test assumes that without a difference a replicate's score and its negative are equally likely.
+//! Student's, Welch's and the normal test compare means, so they show the result that a mean-based
+//! tool would report.
 //!
-//! With log times as input, a difference of means is a log ratio. A single spike moves a mean, and
-//! blocks of one process are not independent (see [`estimate`](crate::estimate)).
+//! With log times as input, a difference of means is a log ratio. Tests of means do not decide a
+//! verdict, because a single spike moves a mean, and because blocks of one process are not
+//! independent (see [`estimate`](crate::estimate)).
 
 use rand_core::Rng;
 
@@ -157,7 +159,7 @@ pub fn welch(first: &[f64], second: &[f64]) -> Option<TTest> {
     welch_of(&Averaged::new(first)?, &Averaged::new(second)?)
 }
 
-/// [`welch`] for two samples of which the caller has already computed the summaries.
+/// [`welch`] for two samples whose summaries the caller has already computed.
 pub fn welch_of(first: &Averaged, second: &Averaged) -> Option<TTest> {
     let (e1, e2) = (first.error_of_mean(), second.error_of_mean());
     // In units of the larger standard error, so that squares neither overflow nor underflow.
@@ -180,7 +182,7 @@ pub fn student(first: &[f64], second: &[f64]) -> Option<TTest> {
     student_of(&Averaged::new(first)?, &Averaged::new(second)?)
 }
 
-/// [`student`] for two samples of which the caller has already computed the summaries.
+/// [`student`] for two samples whose summaries the caller has already computed.
 pub fn student_of(first: &Averaged, second: &Averaged) -> Option<TTest> {
     let larger = first.sd.max(second.sd);
     if larger == 0.0 {
@@ -196,8 +198,8 @@ pub fn student_of(first: &Averaged, second: &Averaged) -> Option<TTest> {
 /// Student's test that the mean of paired differences (second − first) is 0 (Student 1908).
 ///
 /// se = s/√n, df = n − 1, as `scipy.stats.ttest_1samp(differences, 0)`. `None` for fewer than two
-/// differences, one that is not finite, differences without spread, or a result too large to
-/// represent.
+/// differences, a difference that is not finite, differences without spread, or a result too large
+/// to represent.
 pub fn student_paired(differences: &[f64]) -> Option<TTest> {
     let side = Averaged::new(differences)?;
     TTest::new(side.mean, side.error_of_mean(), side.df())
@@ -220,12 +222,13 @@ pub struct ZTest {
 /// with n − 1.
 ///
 /// Like [`student_paired`], but with the normal distribution instead of t, which has too many false
-/// positives if n is small: 8% instead of 5% at n = 10. `None` if [`student_paired`] is.
+/// positives if n is small: 8% instead of 5% at n = 10. `None` if [`student_paired`] returns
+/// `None`.
 pub fn z_test(differences: &[f64]) -> Option<ZTest> {
     Some(student_paired(differences)?.by_normal())
 }
 
-/// The summary of a sample of two or more values that a t test needs.
+/// The figures of a sample that a t test needs. The sample has two or more values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Averaged {
     n: f64,

@@ -125,7 +125,7 @@ impl<'a> Clusters<'a> {
     }
 
     /// Returns the replicate and the block (both counted from 0) of the first effect that is not
-    /// finite or larger than `limit` in absolute value.
+    /// finite, or whose absolute value is larger than `limit`.
     pub(crate) fn first_beyond(&self, limit: f64) -> Option<(usize, usize)> {
         let fits = |d: &f64| d.abs() <= limit;
         // The slice is scanned without its groups first, because usually no effect is beyond the

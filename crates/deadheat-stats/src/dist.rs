@@ -1,7 +1,7 @@
 //! The distributions that the other files use: normal, Student's t, F, chi-squared, binomial. This
-//! file holds the normal distribution, and the approximate quantile of Beasley & Springer,
-//! reproduced to the last digit: Royston's algorithm for the Shapiro–Wilk test requires it, and the
-//! exact quantile starts from it.
+//! file contains the normal distribution, and the approximate normal quantile of Beasley &
+//! Springer, reproduced to the last digit. Royston's algorithm for the Shapiro–Wilk test requires
+//! this approximation, and the exact quantile starts from it.
 //!
 //! Tests check the accuracy against `scipy.special` to 1e-10 relative, including the tails.
 //! Arguments outside a function's domain are clamped to its nearest edge, so that every finite
@@ -131,7 +131,7 @@ pub(crate) fn polynomial(coefficients: &[f64], x: f64) -> f64 {
     coefficients.iter().rev().fold(0.0, |sum, c| sum * x + c)
 }
 
-/// The comparison used by the tests of all distributions.
+/// Asserts that two numbers are equal within a relative tolerance.
 #[cfg(test)]
 #[track_caller]
 fn close(got: f64, want: f64, tolerance: f64) {

@@ -1,11 +1,12 @@
-//! Evidence of disturbance: blocks that may be dropped, how often each side is very slow, and the
-//! direction of peaks.
+//! Evidence of disturbance: which blocks may be dropped, how often each side is very slow, and
+//! whether peaks prefer one direction.
 //!
 //! Blocks are dropped on evidence from outside the code under test, never because of their value.
-//! The other two figures only inform. A disturbance from outside the code, such as an interrupt,
-//! hits either side of a pair with equal probability, so it raises the difference as often as it
-//! lowers it. Peaks that prefer one direction therefore come from the code. How often a side is
-//! very slow is reported because a robust estimate rightly ignores it, but a reader should know.
+//! The slow samples and the peaks are only reported, and drop no block. A disturbance from outside
+//! the code, such as an interrupt, hits either side of a pair with equal probability, so it raises
+//! the difference as often as it lowers it. Peaks that prefer one direction therefore come from the
+//! code. How often a side is very slow is reported because a robust estimate rightly ignores it,
+//! but a reader should know.
 
 use crate::dist::binomial_two_sided_p;
 use crate::summary::{all_finite, median, scaled_mad};
@@ -357,7 +358,7 @@ mod tests {
         assert_eq!(tail_rate(&[f64::MAX, f64::MAX], &[f64::MAX]).p, None);
     }
 
-    /// Median 0 and MAD 1 as long as peaks are few.
+    /// Returns differences with median 0 and MAD 1, followed by a few `peaks`.
     fn quiet(peaks: &[f64]) -> Vec<f64> {
         let bulk = (-20..=20).map(|i| f64::from(i) / 10.0);
         bulk.chain(peaks.iter().copied()).collect()

@@ -199,8 +199,8 @@ pub fn pooled_huber(replicates: &Clusters, floor: Floor) -> Result<PooledEstimat
     })
 }
 
-/// The uncertainty due to the clock if the data show no error: `tick`, the smallest step of the
-/// clock, or `tick`/√N for the mean of N blocks.
+/// The uncertainty due to the clock if the standard error is 0: `tick`, the smallest step of the
+/// clock, if all N effects are equal; otherwise `tick`/√N.
 fn least_half_width(tick: f64, timer_limited: bool, blocks: usize) -> f64 {
     if timer_limited {
         tick
@@ -209,7 +209,8 @@ fn least_half_width(tick: f64, timer_limited: bool, blocks: usize) -> f64 {
     }
 }
 
-/// σ̂ with its floor, or its substitutes if the floor is unknown.
+/// σ̂, at least half the smallest step of the clock. If this step is unknown, σ̂ without this
+/// bound, or a substitute for a σ̂ of 0.
 fn scale(effects: &[f64], centre: f64, identical: bool, floor: Floor, scratch: &mut [f64]) -> f64 {
     for (deviation, d) in scratch.iter_mut().zip(effects) {
         *deviation = (d - centre).abs();
@@ -295,7 +296,8 @@ fn clamped_sum(effects: &[f64], theta: f64, clamp: f64) -> (f64, usize) {
     (sum, inlying)
 }
 
-/// (σ̂/D)·√(P/(P − 1)·Σ(c_p − c̄)²), or 0 if there is a single unit or σ̂ is 0.
+/// (σ̂/D)·√(P/(P − 1)·Σ(c_p − c̄)²), where P is the number of units; 0 if there is a single unit or
+/// σ̂ is 0.
 fn standard_error(
     units: Clusters,
     theta: f64,
@@ -365,18 +367,18 @@ impl PooledEstimate {
     /// θ̂ ± half-width at the given two-sided level (0.05 for 95% confidence).
     ///
     /// For P ≥ 2 the half-width is SE times the t quantile with P − 1 degrees of freedom. For P = 1
-    /// with two or more blocks it is the provisional z·√(SE² + τ²). If SE is 0, the half-width is
-    /// the bound due to the clock. If the resolution of the clock is unknown as well, the interval
-    /// is θ̂ alone, provided that the level is at least [`agreement_p`]. `None` if the level is not
-    /// in (0, 1), for a single block, or if too few replicates agree.
+    /// with two or more blocks it is the provisional z·√(SE² + τ²). For P ≥ 2 with an SE of 0, the
+    /// half-width is the bound due to the clock; if the resolution of the clock is unknown as well,
+    /// the interval is θ̂ alone, provided that the level is at least [`agreement_p`]. `None` if the
+    /// level is not in (0, 1), for a single block, or if too few replicates agree.
     pub fn interval(&self, two_sided_level: f64) -> Option<(f64, f64)> {
         self.around(two_sided_level, |level| t_critical(level, self.df))
     }
 
     /// [`interval`](Self::interval) for replicates of few blocks each (K = 1 in races of commands).
-    /// The half-width is SE times the t quantile, which [`few_blocks`] makes larger as for the same
-    /// number of single blocks. Use this interval if K is below ten, because the plain interval
-    /// then covers the truth too rarely.
+    /// The half-width is SE times a t quantile with P − 1 degrees of freedom. [`few_blocks`]
+    /// enlarges this quantile as if each of the N blocks were a replicate. Use this interval if K
+    /// is below ten, because the plain interval then covers the truth too rarely.
     pub fn few_blocks_interval(&self, two_sided_level: f64) -> Option<(f64, f64)> {
         self.around(two_sided_level, |level| {
             few_blocks::stretched_t(t_critical(level, self.df), self.blocks)
@@ -402,8 +404,9 @@ impl PooledEstimate {
         finite(self.theta - half).zip(finite(self.theta + half))
     }
 
-    /// θ̂ divided by its error. For P = 1 the error includes [`LAYOUT_ALLOWANCE`]; if SE is 0, the
-    /// error is the bound due to the clock. `None` if neither is known.
+    /// θ̂ divided by its error. For P ≥ 2 the error is SE, or if SE is 0, the bound due to the
+    /// clock; for P = 1 it is SE combined with [`LAYOUT_ALLOWANCE`]. `None` for a single block, or
+    /// if SE is 0 and the bound is unknown.
     pub fn t_statistic(&self) -> Option<f64> {
         match self.spread()? {
             Spread::Sampled(error) | Spread::Clock(error) => finite(self.theta / error),
@@ -423,8 +426,8 @@ impl PooledEstimate {
     }
 
     /// The two-sided p-value of [`t_statistic`](Self::t_statistic): t with P − 1 degrees of
-    /// freedom, or normal (and provisional) for P = 1. If SE is 0 and the resolution of the clock
-    /// is unknown, [`p_of_agreement`](Self::p_of_agreement). `None` for a single block.
+    /// freedom, or normal (and provisional) for P = 1. For P ≥ 2, if SE is 0 and the resolution of
+    /// the clock is unknown, [`p_of_agreement`](Self::p_of_agreement). `None` for a single block.
     pub fn p_value(&self) -> Option<f64> {
         self.two_sided_p(|t| t_two_sided_p(t, self.df))
     }

@@ -121,7 +121,8 @@ pub fn best_fits_of(values: &[f64], centred: Option<&Centred>, logs: Option<&Cen
 }
 
 impl Fit {
-    /// `None` if a figure is not finite: a scale of 0 has an infinite likelihood.
+    /// Returns `None` if a figure is not finite. For example, the likelihood of a scale of 0 is
+    /// infinite.
     fn of(family: Family, location: f64, scale: f64, log_likelihood: f64) -> Option<Self> {
         Some(Self {
             family,

@@ -1,6 +1,6 @@
 //! The formula that turns an estimate into an interval and a p-value: Student's t, or the
-//! distribution of [`few_blocks`] if replicates have few blocks; for a single look, or valid at all
-//! times.
+//! distribution of [`few_blocks`] if replicates have few blocks; for a single look, or for any
+//! number of looks (an interval that is valid at all times).
 //!
 //! If every replicate is a single block, the interval is also guarded by a test that is valid for
 //! any noise. [`pooled_huber`](crate::pooled_huber) estimates its scale from the data, and few
@@ -83,7 +83,7 @@ impl Formula {
         }
     }
 
-    /// The interval at a two-sided level of an estimate that was computed from `effects`.
+    /// The interval, at a two-sided level, of an estimate that was computed from `effects`.
     pub fn interval(
         self,
         pooled: &PooledEstimate,
@@ -202,8 +202,8 @@ impl Formula {
         }
     }
 
-    /// Returns the statistic θ̂/SE that has the same p-value by this formula as Student's `t` by
-    /// the plain one.
+    /// Returns the statistic θ̂/SE whose p-value by this formula equals the p-value of Student's
+    /// `t` by the plain formula.
     pub fn statistic_as_rare_as(self, t: f64, pooled: &PooledEstimate) -> f64 {
         match self {
             Self::Plain => t,
@@ -272,7 +272,8 @@ mod tests {
     use crate::clusters::Clusters;
     use crate::estimate::{Floor, pooled_huber};
 
-    /// Twenty positive effects without a tail, for which the guard's interval is not wider.
+    /// Returns twenty positive effects without a tail. For these, the guard does not widen the
+    /// interval.
     fn effects() -> Vec<f64> {
         (0..20).map(|i| 0.02 + f64::from(i % 5) * 0.01).collect()
     }

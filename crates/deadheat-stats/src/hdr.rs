@@ -13,9 +13,9 @@
 pub struct Histogram {
     highest: u64,
     significant_digits: u8,
-    /// log₂ of half the number of buckets in which values are counted before the width doubles.
+    /// log₂ of half the number of buckets of width 1. The first bucket after these has width 2.
     half_bits: u32,
-    /// Counts by bucket, up to the highest recorded.
+    /// The count of each bucket, up to the highest bucket that is not empty.
     counts: Vec<u64>,
     len: u64,
 }

@@ -1,4 +1,5 @@
-//! Combines several hosts: one effect from each, and its mean for hosts like them.
+//! Combines the effects of several hosts, one from each, into a mean for these hosts or for similar
+//! hosts.
 //!
 //! Blocks and replicates of one host share its processor, its memory and its neighbours, so more of
 //! them still show only one host. If H hosts can be taken as a sample of many, the effects θ̂_h of

@@ -5,9 +5,9 @@
 //! all runs without a difference are called different.
 //!
 //! A run may take more than forty replicates just because they are cheap, without a request of the
-//! user. Such a run should not decide later because it may continue, so it spends seven tenths of α
-//! over its first forty replicates, by the same power, and the rest evenly over the following ones,
-//! at closer looks ([`Spending::extended`]).
+//! user. The chance to continue should not delay the decision of such a run. So the run spends
+//! seven tenths of α over its first forty replicates, by the same power, and the rest evenly over
+//! the following replicates, at closer looks ([`Spending::extended`]).
 //!
 //! An [`e_value`] allows a look after every replicate; its confidence sequence is [`critical_t`].
 //! It is a mixture over effect sizes, in units of the unknown standard deviation, of invariant
@@ -105,11 +105,11 @@ impl Spending {
     /// The looks of a run that may go beyond forty replicates. Its maximum, from 45 to 200
     /// replicates, is the last tabulated look within `max_replicates`. `None` if that is below 45.
     ///
-    /// By the look at P, α times .7·(P/40)^1.5 is spent, beyond forty .7 + .3·(P − 40)/160, and all
-    /// of it by the last. So the first forty replicates have the same levels whatever the maximum
-    /// is. For α .05, .01 and .001 the levels are tabulated. Between these, the levels of the next
-    /// smaller α are scaled up, which spends slightly less than α. Below .001, look j gets its
-    /// increment α·w_j.
+    /// Up to forty replicates, the looks until P together spend α·.7·(P/40)^1.5; beyond forty,
+    /// α·(.7 + .3·(P − 40)/160). The last look spends the rest of α. So the looks in the first
+    /// forty replicates have the same levels whatever the maximum is. For α .05, .01 and .001 the
+    /// levels are tabulated. Between these, the levels of the next smaller α are scaled up, which
+    /// spends slightly less than α. Below .001, look j gets its increment α·w_j.
     pub fn extended(max_replicates: usize, alpha: f64) -> Result<Option<Self>, SpendingError> {
         check(max_replicates, alpha)?;
         let within = EXTENDED.partition_point(|row| row.look <= max_replicates);
@@ -345,7 +345,8 @@ pub fn fewest_at_any_time(alpha: f64, g: f64) -> usize {
         .unwrap_or(MOST_TO_ANY_TIME)
 }
 
-/// A number of replicates that is enough for any α, down to the smallest positive number.
+/// A number of replicates at which [`critical_t`] exists for any α, down to the smallest positive
+/// number.
 const MOST_TO_ANY_TIME: usize = 1_000;
 
 fn prior_share(n: usize, g: f64) -> f64 {

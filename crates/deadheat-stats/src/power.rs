@@ -203,7 +203,7 @@ pub fn variance_components(clusters: &Clusters) -> Option<Components> {
 /// minimises the error of θ̂. With raw effects, pre-emptions in 2% of the blocks lead to the
 /// largest allowed number of blocks, although the estimate all but ignores such blocks.
 ///
-/// `None` if [`variance_components`] is, and for an estimate with a scale of 0.
+/// `None` if [`variance_components`] returns `None`, and for an estimate with a scale of 0.
 ///
 /// ```
 /// use deadheat_stats::{Clusters, Floor, clamped_components, optimal_blocks, pooled_huber};
@@ -507,7 +507,8 @@ mod tests {
         assert!(!is_bimodal(9.0, &found, 0.01));
     }
 
-    /// Nine replicates of four blocks, `fast` of which are 10% faster.
+    /// Returns nine replicates of four blocks each. The first `fast` replicates are about 10%
+    /// faster.
     fn replicates(fast: usize) -> Vec<f64> {
         let wobble = |i: usize| ((i * 7) % 11) as f64 * 2e-4 - 1e-3;
         (0..36)

@@ -159,7 +159,7 @@ pub fn signed_rank_interval(values: &[f64], two_sided_level: f64) -> Option<(f64
 /// is the number of Walsh averages on the rarer side of 0, including those at 0. The interval
 /// excludes 0 at levels from twice this p-value on.
 ///
-/// `None` if [`signed_rank_interval`] is.
+/// `None` if [`signed_rank_interval`] returns `None`.
 pub fn signed_rank_one_sided_p(values: &[f64]) -> Option<f64> {
     if !(1..=MOST_COLUMNS).contains(&values.len()) || !all_finite(values) {
         return None;
@@ -219,13 +219,13 @@ fn coin_sums(steps: impl Iterator<Item = usize>, most: usize) -> Vec<f64> {
     before
 }
 
-/// The mean of W without ties.
+/// The mean of the signed-rank statistic W of `n` values without ties.
 fn mean(n: usize) -> f64 {
     let n = n as f64;
     n * (n + 1.0) / 4.0
 }
 
-/// The variance of W without ties.
+/// The variance of the signed-rank statistic W of `n` values without ties.
 fn variance(n: usize) -> f64 {
     let n = n as f64;
     n * (n + 1.0) * (2.0 * n + 1.0) / 24.0
@@ -246,7 +246,7 @@ fn walsh(sorted: &[f64]) -> Staircase<'_, impl Fn(f64, f64) -> f64> {
 pub struct Signs {
     /// Differences below zero.
     pub less: usize,
-    /// Differences of exactly zero, of either sign.
+    /// Differences of exactly zero, whether +0 or −0.
     pub equal: usize,
     /// Differences above zero.
     pub greater: usize,

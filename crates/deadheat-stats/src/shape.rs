@@ -151,8 +151,8 @@ fn share_of_orders_reaching(distance: i64, n: i64, m: i64) -> f64 {
     before[n as usize + 1].min(1.0)
 }
 
-/// Computes entries of the `k`-th diagonal from the previous diagonal. `firsts` are the entries'
-/// numbers of values of the first sample.
+/// Computes entries of the `k`-th diagonal from the previous diagonal. `firsts` contains, for each
+/// entry, its number of values of the first sample (i).
 fn next_shares(k: f64, diagonal: &mut [f64], before: &[f64], firsts: &[f64]) {
     let len = diagonal.len();
     let (before, firsts) = (&before[..=len], &firsts[..len]);
@@ -164,8 +164,8 @@ fn next_shares(k: f64, diagonal: &mut [f64], before: &[f64], firsts: &[f64]) {
     }
 }
 
-/// The numbers (start + k·step)/divisor, rounded down, for k = 0, 1, …, computed without a
-/// division, which costs as much as a dozen shares.
+/// The numbers (start + k·step)/divisor, rounded down, for k = 0, 1, …, computed without divisions:
+/// a division takes as long as a dozen shares.
 struct Multiples {
     quotient: i64,
     rest: i64,
@@ -234,7 +234,7 @@ pub fn sigma_distances(values: &[f64]) -> Option<(f64, f64)> {
     Centred::new(values)?.sigma_distances()
 }
 
-/// Moments from the powers of deviations in units of the largest.
+/// Moments, computed from the powers of deviations in units of the largest deviation.
 impl Centred {
     /// See [`skewness`].
     pub fn skewness(&self) -> Option<f64> {
@@ -410,8 +410,9 @@ mod tests {
         assert_eq!(kolmogorov_tail(1e200), 0.0);
     }
 
-    /// Evenly spaced samples of `n` and `m` values, the second shifted to the right so that the
-    /// limit's λ is `lambda`.
+    /// Compares evenly spaced samples of `n` and `m` values. The second sample is shifted to the
+    /// right, so that λ of Kolmogorov's limit is about `lambda`. Returns the test, and the p-value
+    /// by the exact recursion.
     fn apart(n: u32, m: u32, lambda: f64) -> (KolmogorovSmirnov, f64) {
         let (size, other_size) = (f64::from(n), f64::from(m));
         let offset = lambda * ((size + other_size) / size / other_size).sqrt();

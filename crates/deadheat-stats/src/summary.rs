@@ -210,8 +210,8 @@ pub(crate) fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-/// Deviations from the mean in units of the largest, so that their powers neither overflow nor
-/// underflow.
+/// Deviations from the mean in units of the largest deviation, so that their powers neither
+/// overflow nor underflow.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Centred {
     /// The mean, corrected by a second pass over the data.

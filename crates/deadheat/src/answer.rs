@@ -184,7 +184,8 @@ impl Answer {
         self.print_with(analysis, &RunFiles::default(), &[])
     }
 
-    /// Prints the answer, then the paths of the run files and the lines `below`.
+    /// Prints the answer, the paths of the run files, and the lines `below`. If the answer is a
+    /// document, such as JSON, prints only the document.
     pub fn print_with(
         &self,
         analysis: &Analysis,

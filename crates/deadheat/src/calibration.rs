@@ -76,11 +76,11 @@ pub struct PerRound {
 pub struct Effort {
     /// The maximum number of rounds.
     pub rounds: u32,
-    /// The races per round of functions that share a process.
+    /// The number of races per round between functions that share a process.
     pub functions: PerRound,
-    /// The races per round of functions in two copies of an executable.
+    /// The number of races per round between functions in two copies of an executable.
     pub builds: PerRound,
-    /// The races per round of commands.
+    /// The number of races per round between commands.
     pub commands: PerRound,
     /// The time budget of the calibration. A race does not start if it would probably exceed this
     /// budget.

@@ -71,7 +71,7 @@ pub fn main(build: impl FnOnce(&mut Suite)) {
 }
 
 /// Runs the harness with these benchmarks as the `words` of a command line ask, and returns the
-/// exit code. `controls` adds a second copy of every baseline to its race.
+/// exit code. If `controls` is true, adds a second copy of every baseline to its race.
 pub fn run_planned(suite: &[Planned], controls: bool, words: impl Iterator<Item = OsString>) -> u8 {
     match run(suite, controls, words) {
         Ok(status) => status.code(),

@@ -39,7 +39,8 @@ pub struct ReportFiles {
 /// columns; fewer with many benchmarks, so that the page still opens quickly.
 const POINTS: std::ops::RangeInclusive<usize> = 300..=2_000;
 
-/// The points of all benchmarks together, divided among their series. [`POINTS`] limits the result.
+/// This number, divided by the number of benchmarks, is the number of points per series. [`POINTS`]
+/// limits the result.
 const POINTS_IN_ALL: usize = 100_000;
 
 impl ReportFiles {

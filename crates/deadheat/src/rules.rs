@@ -137,7 +137,8 @@ impl Rules {
         }
     }
 
-    /// Returns a hint if the command line asks for a second race, but no rule can fail the first.
+    /// Returns a hint if the command line asks for a second race, but no rule can fail the first
+    /// race.
     pub fn hint_about_confirm(&self) -> Option<String> {
         let is_asked = self.asked.settings.confirm == Some(true);
         let fails = |rules: &RaceSettings| rules.fail_on.as_ref().is_some_and(|on| !on.is_empty());

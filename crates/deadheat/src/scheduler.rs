@@ -85,9 +85,10 @@ const SCHEDULERS: [Scheduler; 7] = [
     },
 ];
 
-/// Returns the settings with the number of the part, and with the seed that all parts share. With
-/// `--shard auto`, the scheduler's variables choose the part. If the user sets no seed, it is
-/// derived from the identifier of the job, or is 0 without one.
+/// Returns the settings with the number of the part, and with the seed that all parts share;
+/// without `--shard`, unchanged settings. With `--shard auto`, the scheduler's variables choose the
+/// part. If the user sets no seed, it is derived from the identifier of the job, or is 0 without
+/// one.
 pub fn settle_shard(mut settings: RaceSettings) -> Result<RaceSettings, Failure> {
     let variable = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
     let Some(asked) = settings.shard else {

@@ -33,8 +33,9 @@ pub(crate) fn second_seed(first: &RunHeader) -> u64 {
     derived_seed(fnv1a(header_text(first).bytes()), 0)
 }
 
-/// Returns true if `second` is the second race of `first`: it has the derived seed, did not start
-/// before `first`, and raced the same contenders and programs on terms that are not laxer.
+/// Returns true if `second` is the second race of `first`: it has the derived seed and the same
+/// version of deadheat, did not start before `first`, and raced the same contenders and programs on
+/// terms that are not laxer.
 #[cfg(feature = "commands")]
 fn belong_together(first: &RunHeader, second: &RunHeader) -> bool {
     let (terms, again) = (&first.plan.design, &second.plan.design);
@@ -59,9 +60,9 @@ fn is_again(one: &Benchmark, first: &Benchmark) -> bool {
         && terms(one) == terms(first)
 }
 
-/// Returns the analysis `first` of a run, combined with its second race if there is a run file of
-/// one next to `path`. Returns an error if that file cannot be read, because the second race may
-/// change the answer.
+/// Returns the analysis `first` of the run in `path`, combined with its second race if the run file
+/// of the second race is next to `path`. Returns an error if the second run file cannot be read,
+/// because the second race may change the answer.
 #[cfg(feature = "commands")]
 pub fn with_second_race_of(run: &Run, path: &Path, first: Analysis) -> Result<Analysis, Failure> {
     let second_path = second_race_path(path);
@@ -106,7 +107,7 @@ pub fn with_second_analysis(first: Analysis, again: Analysis) -> Analysis {
 }
 
 /// Adds the result of the second race to a comparison, unless the second race ended before it had a
-/// verdict on it.
+/// verdict on the same comparison.
 fn confirmed(one: Comparison, again: &Analysis) -> Comparison {
     let name = |one: &Comparison| one.candidate.as_ref().map(|side| side.name.clone());
     let same =

@@ -86,7 +86,8 @@ impl Color {
 }
 
 /// Returns true if text on standard output should be coloured by default: on a terminal that
-/// supports colours, or if CLICOLOR_FORCE is set, but never if NO_COLOR is set.
+/// supports colours, unless CLICOLOR is 0, or on any output if CLICOLOR_FORCE is set; but never if
+/// NO_COLOR is set.
 pub fn wants_color() -> bool {
     wants_color_on(&std::io::stdout())
 }
@@ -169,7 +170,8 @@ fn with_short_words(text: &str, glyphs: Glyphs) -> String {
     short
 }
 
-/// Returns true if the locale is UTF-8, so that the terminal can show characters such as µ and −.
+/// Returns true if the terminal can show characters such as µ and −: if the locale is UTF-8, or on
+/// the console of Windows.
 pub fn speaks_unicode() -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .iter()

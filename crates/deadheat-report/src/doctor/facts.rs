@@ -353,8 +353,8 @@ pub(super) fn this_core(checkup: &Checkup) -> String {
     }
 }
 
-/// Minimum slowdown by a busy second core, as a share, at which the text calls the two cores
-/// threads of one core, even if the machine reports another topology.
+/// If work on a second core slows down the measured core by at least this share, the text says that
+/// the two cores behave like threads of one core, even if the machine reports another topology.
 const LIKE_SIBLINGS: f64 = 0.2;
 
 /// Slowdowns below this share are reported as no change.

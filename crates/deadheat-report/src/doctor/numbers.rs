@@ -5,7 +5,7 @@ use crate::glyphs::Glyphs;
 use crate::names::enumerated;
 use crate::units::{rounded, two_digits};
 
-/// Shares of the time below this are shown as 0%.
+/// A share of the time that is smaller than this value is shown as 0%.
 const LEAST: f64 = 0.000_05;
 
 pub(super) fn share(share: f64) -> String {
@@ -16,7 +16,7 @@ pub(super) fn share(share: f64) -> String {
     }
 }
 
-/// Formats a small relative change in percent, with its sign and the digits of [`share`].
+/// Formats a small relative change in percent, with its sign and as many digits as [`share`] shows.
 pub(super) fn signed(change: f64, glyphs: Glyphs) -> String {
     let sign = match change {
         change if change.abs() < LEAST => "",

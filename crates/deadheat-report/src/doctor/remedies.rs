@@ -14,8 +14,8 @@ pub(super) struct Remedy {
     pub(super) command: Option<String>,
 }
 
-/// Minimum number of interrupts per second of a device for which the checkup advises moving them to
-/// another core.
+/// If a device causes at least this many interrupts per second, the checkup advises moving its
+/// interrupts to another core.
 const WORTH_MOVING: f64 = 20.0;
 
 /// The time slice that kernels use on machines with many cores, in nanoseconds.

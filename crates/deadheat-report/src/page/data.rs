@@ -209,8 +209,9 @@ const TWO: u64 = 85;
 /// the first digit equals this value, the number of digits follows, then the digits.
 const THREE: u64 = 89;
 
-/// The smallest number that is encoded in three digits, and the smallest number that takes more.
+/// The smallest number that has three digits.
 const FROM_THREE: u64 = ONE + (TWO - ONE) * BASE;
+/// The smallest number that has more than three digits.
 const FROM_MORE: u64 = FROM_THREE + (THREE - TWO) * BASE * BASE;
 
 /// Steps per interquartile range of a column. This is finer than a reader can see, even when
@@ -360,7 +361,8 @@ fn power_of_ten_below(value: f64) -> f64 {
     step.filter(|step| *step > 0.0).unwrap_or(f64::MIN_POSITIVE)
 }
 
-/// Writes a signed number; even numbers encode non-negative ones, and odd numbers negative ones.
+/// Writes a signed number as an unsigned one: an even number for zero or a positive number, an odd
+/// number for a negative number.
 fn push_signed(text: &mut String, number: i64) {
     push(text, ((number << 1) ^ (number >> 63)) as u64);
 }

@@ -15,8 +15,9 @@ pub const GLYPHS: Glyphs = Glyphs::Unicode;
 
 const STYLE: &str = include_str!("../../assets/page/page.css");
 
-/// The characters that enclose a text with an independent reading direction.
+/// The character before a text with an independent reading direction.
 const ISOLATE: char = '\u{2068}';
+/// The character after a text with an independent reading direction.
 const END_OF_ISOLATE: char = '\u{2069}';
 
 /// Isolates the reading direction of a label in a sentence. `label` must be escaped, so that it

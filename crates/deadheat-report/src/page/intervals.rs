@@ -21,10 +21,11 @@ const PLAIN: f64 = 40.0;
 /// An axis has marks at even steps if its ends are at most this log-ratio from zero.
 const EVEN: f64 = 0.4;
 
-/// Possible steps between marks, and the maximum number of steps.
+/// The possible distances between adjacent marks on an axis with even steps, as changes.
 const STEPS: [f64; 12] = [
     0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5,
 ];
+/// Maximum number of even steps on an axis.
 const STEPS_AT_MOST: f64 = 4.0;
 
 /// Changes that may have a mark on an axis without even steps.
@@ -33,15 +34,17 @@ const MARKS: [f64; 20] = [
     3.0, 9.0, 19.0, 99.0, 999.0,
 ];
 
-/// The minimum distance between two marks, and from a mark to the ends, as shares of the axis.
+/// Minimum distance between two marks, as a share of the axis.
 const APART: f64 = 0.2;
+/// Minimum distance from a mark to the ends of the axis, as a share of the axis.
 const FROM_END: f64 = 0.07;
 
 /// An axis that maps effects to places, with 0 at the left end and 1 at the right end.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Axis {
-    /// The effects at the two ends; zero is between them.
+    /// The effect at the left end, below zero.
     low: f64,
+    /// The effect at the right end, above zero.
     high: f64,
     /// The log-ratio at which the axis begins to compress effects; `None` for a linear axis.
     bend: Option<f64>,

@@ -7,8 +7,8 @@ use crate::units::Scale;
 
 const TICKS: usize = 7;
 
-/// Maximum ratio of the ends of a range for which a logarithmic axis gets the round tick values of
-/// a linear axis, because the two axes look similar.
+/// If the upper end of a logarithmic axis is at most this many times the lower end, the axis has
+/// the tick values of a linear axis, because it looks like one.
 const NARROW: f64 = 4.0;
 
 /// One of the two axes of a frame.
@@ -140,8 +140,8 @@ fn ticks((low, high): (f64, f64), word: impl Fn(f64, usize) -> String) -> Vec<(f
         .collect()
 }
 
-/// Returns labelled powers of ten between two logarithms, at most a few. A short range also gets
-/// the multiples by 2 and 5.
+/// Returns a few powers of ten between two logarithms, each with its label. A short range also has
+/// 2 and 5 times these powers.
 fn powers(low: f64, high: f64, unit: Unit) -> Vec<(f64, String)> {
     let ten = std::f64::consts::LN_10;
     let (first, last) = ((low / ten).floor() as i32, (high / ten).ceil() as i32);

@@ -80,7 +80,8 @@ fn steps(edges: &[f64], heights: impl Iterator<Item = f64>) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Plots the histograms of both sides in one frame, each with the first half of the run on top.
+/// Plots the histograms of both sides in one frame, each with a dashed line for the first half of
+/// the side's samples.
 pub(super) fn histogram(scene: &Scene<'_>, plots: &Plots) -> Option<String> {
     let edges = &plots.edges;
     let x = scene.quantities(span(edges)?);

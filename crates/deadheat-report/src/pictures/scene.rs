@@ -11,8 +11,9 @@ use crate::glyphs::Glyphs;
 use crate::sentences::{self, Source};
 use crate::units::ends;
 
-/// The size of a plot in pixels, made for one column of a page.
+/// The width of a plot in pixels, which fits into one column of a page.
 pub(super) const WIDTH: f64 = 360.0;
+/// The height of a plot in pixels.
 pub(super) const HEIGHT: f64 = 252.0;
 
 /// The empty border on each side, in pixels.

@@ -21,9 +21,9 @@ const LABEL: usize = 14;
 /// Maximum width of a histogram in columns.
 const WIDEST_HISTOGRAM: usize = 96;
 
-/// Pairs of a maximum number of blocks, and the number of rows from the line of no change to each
-/// end of the scale. Each row is a round step of the scale. Rows without a block at the ends are
-/// omitted.
+/// Each entry is a maximum number of blocks, and for up to this many blocks, the number of rows
+/// from the line of no change to each end of the scale. Each row is a round step of the scale. Rows
+/// without a block at the ends are omitted.
 const ROWS: [(usize, i32); 2] = [(8, 2), (20, 5)];
 /// The number of rows from the line of no change to each end of the scale, for more blocks than
 /// [`ROWS`] lists.
@@ -288,7 +288,8 @@ struct Rows {
     half: i32,
     top: i32,
     bottom: i32,
-    /// True if the first row holds blocks beyond the scale, and true if the last row does.
+    /// Two flags: the first row contains blocks beyond the scale; the last row contains such
+    /// blocks.
     beyond: [bool; 2],
 }
 

@@ -182,7 +182,8 @@ pub(super) fn plan(header: &RunHeader) -> FactGroup {
     facts
 }
 
-/// Formats a number of each benchmark, as a range if the benchmarks differ.
+/// Formats a number that each benchmark has, which `number` returns; a range if the benchmarks have
+/// different numbers.
 fn range(plan: &Plan, number: impl Fn(usize) -> u32) -> String {
     // A plan without benchmarks takes the number of its design.
     let numbers = (0..plan.benchmarks.len().max(1)).map(number);

@@ -273,7 +273,8 @@ impl<'a> Run<'a> {
         remarks
     }
 
-    /// Returns all metrics of all benchmarks. Contenders without a candidate have a separate table.
+    /// Returns all metrics of all benchmarks. Comparisons with and without a candidate are in
+    /// separate tables.
     fn all_metrics(&self) -> Vec<Table<'a>> {
         let mut tables: Vec<Table> = Vec::new();
         for (group, comparison, names) in self.named() {

@@ -1,6 +1,6 @@
 //! A run as text for a terminal. A single benchmark has its verdict first, then its figures. A
-//! suite has a row per comparison, and the counts below, so that they stay visible. The meaning of
-//! the exit code comes last.
+//! suite has a row per comparison. The counts of verdicts are below the rows, where they stay
+//! visible. The meaning of the exit code comes last.
 
 use deadheat_model::{Analysis, Comparison, Promise};
 
@@ -271,7 +271,7 @@ impl<'a> Run<'a> {
     }
 
     /// Returns true if the answer quotes the calibration. The calibration changes no verdict, so
-    /// brief answers quote it only if it gives a reason to doubt this verdict.
+    /// brief answers quote it only if it gives a reason to doubt a verdict.
     fn quotes_calibration(&self) -> bool {
         let Some(note) = &self.analysis.calibration else {
             return false;

@@ -76,9 +76,9 @@ fn walk_down(mode: u64, n: u64, p: f64) -> impl Iterator<Item = f64> {
     .map(|(_, w)| w)
 }
 
-/// Returns true if the sum outwards must continue. The smallest representable numbers times a ratio
-/// above ½ round to themselves, and without this test the sum would continue for a sixth of all
-/// trials.
+/// Returns true if the sum outwards must continue. The smallest representable numbers, multiplied
+/// by a ratio above ½, round to themselves, so without this test the sum would continue for a sixth
+/// of all trials.
 fn goes_on(w: f64, next: f64) -> bool {
     next >= f64::MIN_POSITIVE || (next < w && next > 0.0)
 }
@@ -88,10 +88,10 @@ const HALVINGS: usize = 64;
 
 /// The exact confidence interval of Clopper & Pearson (1934) for a share, after `hits` in `trials`.
 ///
-/// If the true share is the lower end, at least `hits` hits have the probability (1 −
-/// `confidence`)/2; if it is the upper end, so have at most `hits`. With 0 hits the lower end is 0,
-/// with `trials` hits the upper end is 1. The interval is (0, 1) without trials and for a
-/// confidence outside (0, 1). `hits` above `trials` count as `trials`.
+/// If the true share is the lower end of the interval, the probability of `hits` or more hits is (1
+/// − `confidence`)/2; if it is the upper end, this is the probability of `hits` or fewer. With 0
+/// hits the lower end is 0, with `trials` hits the upper end is 1. The interval is (0, 1) without
+/// trials and for a confidence outside (0, 1). `hits` above `trials` count as `trials`.
 ///
 /// ```
 /// use deadheat_stats::share_bounds;
@@ -168,7 +168,8 @@ mod tests {
         assert_eq!(binomial_cdf(3, 4, 1.0), 0.0);
     }
 
-    /// Summed term by term in 40 digits; `scipy.special.bdtr` is off by 1.7e-9 here.
+    /// The expected value is a sum of single terms, computed with 40 digits. `scipy.special.bdtr`
+    /// has an error of 1.7e-9 here.
     #[test]
     fn a_million_trials_cost_no_digits() {
         let want = 0.269_709_516_156_898_73;

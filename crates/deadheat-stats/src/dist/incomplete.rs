@@ -1,5 +1,5 @@
-//! The incomplete beta and gamma functions, the basis of the tails of t, F, binomial and χ²; and
-//! two of these: Fisher's F, the ratio of two independent mean squares, and χ².
+//! The incomplete beta and gamma functions, from which the tails of t, F, binomial and χ² are
+//! computed. Also the tails of χ² and of Fisher's F, the ratio of two independent mean squares.
 
 use std::f64::consts::PI;
 
@@ -17,9 +17,9 @@ pub(super) fn beta_lower(a: f64, b: f64, x: f64, y: f64) -> f64 {
     }
 }
 
-/// `beta_fraction`/a by the even part of the same continued fraction, which skips every second step
-/// (DiDonato & Morris 1992). Near the mode its terms are all positive, whereas those of the full
-/// fraction cancel and lose as many digits as a/b has.
+/// The value of `beta_fraction`/a, computed from the even part of its continued fraction, which
+/// skips every second step (DiDonato & Morris 1992). Near the mode, the terms of the even part are
+/// all positive, whereas the terms of the full fraction cancel and lose as many digits as a/b has.
 fn contracted_fraction(a: f64, b: f64, x: f64, y: f64) -> f64 {
     // a − (a + b)·x, computed without cancellation.
     let away = a * y - b * x;
@@ -131,14 +131,15 @@ pub(super) fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     1.0 / fraction
 }
 
-/// Returns `v`, or a small number that Lentz's method can divide by if `v` is too close to 0.
+/// Returns `v`; if `v` is too close to 0, returns a small number by which Lentz's method can
+/// divide.
 fn nonzero(v: f64) -> f64 {
     const SMALLEST: f64 = 1e-300;
     if v.abs() < SMALLEST { SMALLEST } else { v }
 }
 
-/// The largest number of degrees of freedom; larger numbers count as this one. The variance of the
-/// mean square is then below 1e-7.
+/// The largest number of degrees of freedom; larger numbers count as this one. They would make
+/// little difference, because the variance of the mean square is only 1e-7 at this number.
 const MOST_DF: f64 = 2e7;
 
 /// The probability that F ≥ `f` with `df1` and `df2` degrees of freedom: I_x(df2/2, df1/2) at x =

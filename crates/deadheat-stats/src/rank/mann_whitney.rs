@@ -1,9 +1,9 @@
 //! The Mann–Whitney test (1947), the same as Wilcoxon's rank-sum test (1945): does a value of one
 //! sample exceed a value of the other as often as the reverse?
 //!
-//! The test assumes that the samples are independent of each other, and so are the values within
-//! each, which does not hold for iterations of one process. [`TwoSamples`] merges both samples in
-//! ascending order once, for all functions that compare them.
+//! The test assumes that all values are independent, within each sample and between the samples.
+//! Iterations of one process are not. [`TwoSamples`] merges both samples in ascending order once,
+//! for all functions that compare them.
 
 use std::borrow::Cow;
 use std::f64::consts::FRAC_1_SQRT_2;
@@ -155,7 +155,8 @@ const MOST_PAIRS: usize = 1_000_000;
 /// fits in 128 bits.
 const MOST_ARRANGEMENTS: f64 = 1.7e38;
 
-/// The maximum number of pairs for the exact p-value with ties; the work grows with its square.
+/// The maximum number of pairs for the exact p-value with ties; the work grows with the square of
+/// the number of pairs.
 const MOST_TIED_PAIRS: usize = 65 * 65;
 
 /// The number of ways to choose which n of n + m values belong to the first sample: (n + m)!/(n!
@@ -267,8 +268,8 @@ pub fn scipy_mann_whitney_p(first: &[f64], second: &[f64]) -> Option<f64> {
     (!p.is_nan()).then(|| p.clamp(0.0, 1.0))
 }
 
-/// Twice the probability of a U as small as the smaller one; each term is divided before it is
-/// added. `None` if there is too much to count.
+/// Twice the probability that U is at most the smaller of the two observed U. As in SciPy, each
+/// term is divided before it is added. `None` if there is too much to count.
 fn scipy_exact_p(found: &RankSum) -> Option<f64> {
     let (n, m) = (found.n_first, found.n_second);
     let least = found.u_first.min(found.u_second) as usize;

@@ -90,8 +90,8 @@ fn shift_order(n: usize, m: usize, level: f64) -> Option<usize> {
     (cut >= 1).then_some(cut)
 }
 
-/// nm/2 − z·√(nm(n + m + 1)/12), rounded down, with the z of Cornish & Fisher if its fourth
-/// cumulant makes the interval wider.
+/// nm/2 − z·√(nm(n + m + 1)/12), rounded down. z is the normal quantile, or the quantile of Cornish
+/// & Fisher from the fourth cumulant of U if that makes the interval wider.
 fn approximate_cut(n: f64, m: f64, level: f64) -> usize {
     let z = -normal_quantile(0.5 * level);
     let sd = (n * m * (n + m + 1.0) / 12.0).sqrt();
@@ -172,8 +172,8 @@ mod tests {
         }
     }
 
-    /// Tables of critical values of U, two-sided: 5% for 4 against 4 is 0, for 8 against 8 13, for
-    /// 10 against 10 23; 1% for 10 against 10 is 16.
+    /// The two-sided critical values of U in printed tables. At 5%: 0 for 4 against 4 values, 13
+    /// for 8 against 8, 23 for 10 against 10. At 1%: 16 for 10 against 10.
     #[test]
     fn the_bounds_are_the_order_statistics_of_the_printed_tables() {
         for (n, m, level, critical) in [

@@ -2,13 +2,16 @@
 
 use std::cmp::Ordering;
 
-/// Up to this many entries are all computed, and the wanted ones selected among them.
+/// If there are at most this many entries, all of them are computed, and the wanted ones selected
+/// among them.
 const FEW: usize = 2_048;
 
-/// The number of columns tested together; the ends of adjacent rows usually differ by fewer.
+/// The number of columns that are tested together. The ends of adjacent rows usually differ by
+/// fewer columns.
 const FEW_COLUMNS: usize = 4;
 
-/// A column index, or the index after the last, in 32 bits to save memory: there are six per row.
+/// A column index, or the index after the last column. It has 32 bits to save memory, because each
+/// row has six such indices.
 type Column = u32;
 
 /// The largest number of columns that the index can hold.
@@ -227,8 +230,9 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
         end.max(first)
     }
 
-    /// Two entries that probably enclose those of these ranks: order statistics of a sample of the
-    /// open entries, taken at even steps, as large as the number of rows and columns.
+    /// Returns two entries that probably enclose the entries of these ranks. Both are order
+    /// statistics of a sample of the open entries. The sample is taken at even steps, and has about
+    /// as many entries as there are rows and columns.
     fn bracket(
         &self,
         open: &Open,
@@ -261,7 +265,8 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
         (from, to)
     }
 
-    /// The median of the medians of the rows' open parts, each weighted by its length.
+    /// The weighted median of the rows' medians. Only the open part of a row counts, and the length
+    /// of this part is the weight of its median.
     fn weighted_median(&self, open: &Open) -> f64 {
         let medians = open.low.iter().zip(&open.high).enumerate();
         let mut medians: Vec<(f64, usize)> = medians
@@ -278,21 +283,25 @@ impl<F: Fn(f64, f64) -> f64> Staircase<'_, F> {
 /// The entries that may still hold the wanted ranks.
 #[derive(Clone)]
 struct Open {
-    /// By row, the first open column, and the first column after the open ones.
+    /// The first open column of each row.
     low: Vec<Column>,
+    /// The first column after the open ones, for each row.
     high: Vec<Column>,
     /// The number of open entries.
     left: usize,
     /// The number of entries that come before all open ones.
     ruled_out: usize,
-    /// A lower and an upper bound of all open entries.
+    /// A lower bound of all open entries.
     from: f64,
+    /// An upper bound of all open entries.
     to: f64,
 }
 
-/// By row, the first column after the entries below one pivot, and after those up to another.
+/// The results of two walks, each with a pivot of its own.
 struct Walks {
+    /// The first column after the entries below the first pivot, for each row.
     below: Vec<Column>,
+    /// The first column after the entries that are at most the second pivot, for each row.
     upto: Vec<Column>,
 }
 

@@ -349,7 +349,9 @@ impl CommandRaceSpec {
         combinations.into_iter().map(benchmark).collect()
     }
 
-    /// Returns an error if an option was given neither once nor once per command.
+    /// Returns an error for an option that was given several times, but not once per command.
+    /// `--command-name` may be given fewer times, or once per combination if there is a single
+    /// command.
     fn check_lists(&self, combinations: usize) -> Result<(), Failure> {
         let commands = self.commands.len();
         let names = self.names.len();

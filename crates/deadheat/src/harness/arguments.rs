@@ -103,8 +103,9 @@ With the feature `reports` of deadheat:
     )
 }
 
-/// The maximum width of the help text, and the column in which descriptions begin.
+/// The maximum width of the help text, in columns.
 const COLUMNS: usize = 100;
+/// The column in which descriptions begin.
 const INDENT: usize = 24;
 
 fn line(setting: &Setting) -> String {

@@ -10,8 +10,9 @@ use super::planning::add_rerun_in_turns;
 /// The time for the rerun in turns of a benchmark that races side by side: an eighth of the time of
 /// most races.
 const TURNS_TIME: Duration = Duration::from_millis(600);
-/// The minimum and the maximum number of replicates of the rerun in turns.
+/// Minimum number of replicates of the rerun in turns.
 const FEWEST_TURNS: u32 = 2;
+/// Maximum number of replicates of the rerun in turns.
 const MOST_TURNS: u32 = 6;
 
 /// The requested time slice is short enough that a launch spans at least this many slices, so that
@@ -28,24 +29,24 @@ const LEAST_CPU_NS: f64 = 5e6;
 /// Maximum difference between the wall time of a busy launch, without scheduling delay, and its CPU
 /// time, as a share of the CPU time. [`STARTING_NS`] is allowed in addition.
 const NOT_BUSY: f64 = 0.05;
-/// The further difference that is allowed to a busy launch, in nanoseconds: the time for its start
-/// and its end, and for a short wait.
+/// In addition to [`NOT_BUSY`], the wall time of a busy launch may exceed its CPU time by this many
+/// nanoseconds: the launch must start and end, and may wait for a short time.
 const STARTING_NS: f64 = 1e6;
 /// Sides whose CPU times or peak memory differ by more than this factor take turns. The cost of
-/// sharing a core cancels only if the sides are similar, and a race in turns also finds such large
-/// changes.
+/// sharing a core cancels only if the sides are similar. If they differ more, a race in turns finds
+/// the change as well.
 pub(super) const ALIKE: f64 = 1.1;
 /// The peak memory of the loader in bytes, which is similar in all commands and is subtracted
-/// before the comparison.
+/// before their peak memory is compared.
 const MEMORY_OF_LOADER: f64 = 512.0 * 1024.0;
 /// Maximum difference in page faults that random addresses alone can cause. Page faults are
 /// compared because the peak memory of small programs is that of the launcher before `exec`, so it
 /// does not show their difference. A race of reads in 16 KB against reads in 512 KB measured +0.5%
 /// side by side and −4.2% in turns.
 const FAULTS_OF_ADDRESSES: f64 = 16.0;
-/// Maximum ratio between the wall times of two commands that share a core evenly, because one
-/// command may end a slice or two before the other. A command with a higher nice value runs alone
-/// for most of its time, so it meets other disturbances than its rival.
+/// Maximum ratio between the wall times of two commands that share a core evenly. These times can
+/// differ, because one command may end a slice or two before the other. A command with a higher
+/// nice value runs alone for most of its time, so it meets other disturbances than its rival.
 const TOGETHER: f64 = 1.4;
 /// Maximum factor by which sharing a core may increase the CPU time of a command. A larger increase
 /// means that the other side evicts the caches of the command: a race of random reads in 8 MB

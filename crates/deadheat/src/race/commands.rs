@@ -49,8 +49,8 @@ pub struct RaceOptions {
     pub until: Option<Until>,
     /// The source of the plan (made for this race, or saved before), and whether to race it.
     pub use_of_plan: PlanUse,
-    /// The limits and disturbances of this machine, which are recorded if it races a part of a
-    /// race.
+    /// The limits and disturbances of this machine. deadheat records them for a part of a race, and
+    /// in a plan that is saved.
     pub conditions: Conditions,
 }
 

@@ -502,8 +502,8 @@ impl Costs {
         }
     }
 
-    /// Returns the number of blocks in a replicate that gives the smallest error of the estimate
-    /// for the time.
+    /// Returns the number of blocks in a replicate that gives the smallest error of the estimate in
+    /// a given time.
     fn blocks_that_fit(&self, piloted: &Piloted, taking_turns: bool) -> u32 {
         let costs = (self.process_ns, self.block_ns);
         let between = match piloted.shares_start {

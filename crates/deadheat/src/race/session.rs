@@ -177,8 +177,8 @@ impl RaceSession<'_> {
     }
 }
 
-/// Returns true if the failure of a benchmark does not end the race. Only the failure of a single
-/// benchmark of commands ends it.
+/// Returns true if the failure of a benchmark does not end the race. Only a race of commands with a
+/// single benchmark ends if this benchmark fails.
 pub(super) fn outlives_failures(plan: &Plan) -> bool {
     let mut contenders = plan.benchmarks.iter().flat_map(|one| &one.contenders);
     let races_commands = contenders.any(|one| matches!(one.workload, Workload::Command(_)));
@@ -222,8 +222,8 @@ fn unrecorded(header: &RunHeader) -> Result<(PathBuf, RunFileWriter), RaceError>
     Ok((PathBuf::from(NOWHERE), writer))
 }
 
-/// Returns true if a file cannot be written because of missing permissions, and not because of a
-/// full or broken disk.
+/// Returns true if a file cannot be written because of missing permissions or a read-only file
+/// system, and not because of a full or broken disk.
 fn is_forbidden(problem: &FileProblem) -> bool {
     use ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
     matches!(problem, FileProblem::CannotWrite(error)

@@ -55,10 +55,11 @@ pub fn begun_part(
     )))
 }
 
-/// Returns true if this user's deadheat wrote the file of a part, and if the part is finished, or
-/// was begun on this machine, which has not been rebooted since. A finished part of another user
-/// is not used either, because a commit could contain it: all parts without `--seed` have the same
-/// seed. The list contains only the first line of a file, so git is asked as well.
+/// Returns true if the part in this file can be continued: this user's deadheat wrote the file, and
+/// the part is finished, or was begun on this machine since its last boot. deadheat recognises a
+/// file that it wrote by the first line only, and a file in a commit could have the same first
+/// line, because all parts without `--seed` have the same seed. So the function also returns false
+/// for a file that git tracks.
 fn may_go_on(path: &Path, header: &RunHeader) -> Result<bool, Failure> {
     let tracked = tracked_files(path).map_err(|error| Failure::Usage(error.to_string()))?;
     let folder = path.parent().unwrap_or(Path::new(""));

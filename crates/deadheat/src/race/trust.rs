@@ -41,15 +41,16 @@ pub fn is_made_here(digest: &FileDigest) -> bool {
     is_in_list(digest).unwrap_or(false)
 }
 
-/// Looks a digest up in the user's list. The error says why deadheat cannot use the list.
+/// Returns true if the user's list of files that deadheat wrote contains this digest. The error
+/// says why deadheat cannot use the list.
 fn is_in_list(digest: &FileDigest) -> Result<bool, String> {
     let found = made_files()?.has(digest);
     found.map_err(|error| error.to_string())
 }
 
-/// Returns the user's list. The error says why deadheat cannot use it: the folder of the list is
-/// unknown, or git tracks a file in it. If the home folder is a checkout, as in some CI containers,
-/// a commit could contain a list.
+/// Returns the user's list of files that deadheat wrote. The error says why deadheat cannot use the
+/// list: its folder is unknown, or git tracks a file in this folder. If the home folder is a
+/// checkout, as in some CI containers, a commit could contain a list.
 fn made_files() -> Result<MadeFiles, String> {
     let no_folder = "neither HOME nor XDG_STATE_HOME is set";
     let folder = made_files_folder().ok_or(no_folder)?;
@@ -177,8 +178,8 @@ fn of_program(program: &Program) -> Vec<String> {
         .collect()
 }
 
-/// Returns the linker that the link record of a program starts; `None` without a record. A pack
-/// contains the records of its programs.
+/// Returns the linker that deadheat would start to link a program again, as the link record of the
+/// program names it; `None` without a record. A pack contains the records of its programs.
 fn linker(program: &Path) -> Option<String> {
     let record = LinkRecord::beside(program).ok()?;
     let differs = |(name, value): &&(String, String)| std::env::var(name).as_ref() != Ok(value);

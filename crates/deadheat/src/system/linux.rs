@@ -26,8 +26,8 @@ pub(crate) fn enable_colors() -> bool {
     true
 }
 
-/// Returns true if standard output shows characters outside of ASCII although no variable of the
-/// locale says so.
+/// Returns false: on Linux, only the locale says whether standard output shows characters outside
+/// of ASCII.
 pub(crate) fn writes_unicode() -> bool {
     false
 }
