@@ -155,7 +155,7 @@ pub fn stored_below(
             }
         }
         for path in wanted_entries(&folder.join("bisect"), |about| about.is_file()) {
-            if name_of(&path).is_some_and(|name| name.contains(".jsonl")) {
+            if name_of(&path).is_some_and(is_search) {
                 found.push((Kind::Searches, path, Place::Run));
             }
         }
@@ -294,9 +294,25 @@ pub fn homes_of_builds(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
+/// Returns true for the name of a record of a search, `GOOD-BAD-DIGEST.jsonl`, also if it was set
+/// aside under a longer name.
+fn is_search(name: &str) -> bool {
+    let Some((name, _)) = name.split_once(".jsonl") else {
+        return false;
+    };
+    let parts: Vec<&str> = name.split('-').collect();
+    parts.len() == 3
+        && parts
+            .iter()
+            .all(|part| part.len() == 8 && is_hexadecimal(part))
+}
+
+fn is_hexadecimal(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// Returns true for the key of a build: a shortened commit id, a dash, and 16 hexadecimal digits.
 fn is_key(name: &str) -> bool {
-    let is_hexadecimal = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
     name.split_once('-').is_some_and(|(commit, digest)| {
         !commit.is_empty() && is_hexadecimal(commit) && digest.len() == 16 && is_hexadecimal(digest)
     })
@@ -606,6 +622,24 @@ mod tests {
             "x-bbf60cdb6da73f20",
         ] {
             assert!(!is_key(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn records_of_searches_are_known_by_their_names() {
+        for name in [
+            "0f04ae78-92ce1211-bdca131d.jsonl",
+            "0f04ae78-92ce1211-bdca131d.jsonl.1",
+        ] {
+            assert!(is_search(name), "{name}");
+        }
+        for name in [
+            "my.jsonl",
+            "a-b-c.jsonl",
+            "0f04ae78-92ce1211.jsonl",
+            "0f04ae78-92ce1211-bdca131d.txt",
+        ] {
+            assert!(!is_search(name), "{name}");
         }
     }
 
