@@ -290,8 +290,8 @@ fn race_pages(
         pages.insert(path.to_owned(), format!("{way}{name}"));
     }
     if gone > 0 {
-        let gone = counted(gone, "run has", "runs have");
-        let text = format!("--races: {gone} no file here and so no page");
+        let gone = counted(gone, "run gets", "runs get");
+        let text = format!("--races: {gone} no page, because the files are not here");
         to_stderr("deadheat", &text);
     }
     Ok(pages)
