@@ -355,8 +355,8 @@ impl Planning<'_> {
         let mut sources = sources.filter(|source| source != "build.rs");
         if sources.any(|source| has_code(&top.join(source))) {
             return Some(
-                "the commit lacks the package of the bench target; the package also has a library or \
-                 a program, and both sides would race with this one copy of it",
+                "the commit lacks the package of the bench target; the package also has a library \
+                 or a program, and both sides would race with this one copy of it",
             );
         }
         let dependencies = theirs.dependencies().into_iter();
