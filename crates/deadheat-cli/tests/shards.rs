@@ -284,7 +284,7 @@ fn parts_of_another_race_are_refused_by_the_field_that_differs() {
         ])
         .succeeds();
     let done = track.run(&["merge", "plain.jsonl"]);
-    done.fails_with(4, &["plain.jsonl: a whole race, not a part"]);
+    done.fails_with(4, &["plain.jsonl: holds a whole race, not a part"]);
 }
 
 #[test]

@@ -989,7 +989,7 @@ mod tests {
             (
                 "     │ old.txt │ new.txt │\n     │ sec/op │ sec/op  vs base │\n",
                 "benchstat",
-                "made of",
+                "made from",
             ),
             ("BenchmarkTools.Trial: 10 samples\n", "Julia", "tidy CSV"),
             (
