@@ -214,7 +214,7 @@ fn known<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block<'a>> {
         share(calibration.margin)
     ));
     let reading =
-        Some("Each cell: how many verdicts have the direction of the difference.".to_owned());
+        Some("Each cell: how many intervals lie entirely on the right side of zero.".to_owned());
     table(("Known differences of work", reading), &header, rows, below)
 }
 
