@@ -291,7 +291,7 @@ fn race_pages(
     }
     if gone > 0 {
         let gone = counted(gone, "run gets", "runs get");
-        let text = format!("--races: {gone} no page, because the files are not here");
+        let text = format!("--races: {gone} no page, because the run files cannot be read here");
         to_stderr("deadheat", &text);
     }
     Ok(pages)
