@@ -257,7 +257,7 @@ impl BisectArgs {
             return refused("--control", "the races of a search check one another");
         }
         if design.confirm.is_some_and(|confirm| confirm) {
-            return refused("--confirm", "the last race of a search confirms it");
+            return refused("--confirm", "the last race of a search confirms its answer");
         }
         let files = self.race.options.exports.reports();
         let shown = ReportFiles {

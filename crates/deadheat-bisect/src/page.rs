@@ -296,8 +296,8 @@ fn notes(words: &Words<'_>, bisection: &Bisection) -> Vec<Note> {
     if bisection.races().any(|race| !race.is_placed) {
         notes.push(
             "Each commit was linked once, so a commit that only moves code can look like the \
-             culprit; cargo, or deadheat link in the build, gives every replicate a new code \
-             layout (docs/placement.md)."
+             culprit. If cargo builds the program, or deadheat link links it, every replicate gets \
+             a new code layout (docs/placement.md)."
                 .to_owned(),
         );
     }

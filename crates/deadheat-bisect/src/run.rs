@@ -110,7 +110,7 @@ pub fn bisect(mut args: BisectArgs) -> Result<Status, Failure> {
     if is_gate && !allows_unjudged && bisection.races().next().is_none() {
         return Err(Failure::Usage(
             "no race ended, so --fail-on could judge nothing\nhelp: deadheat bisect --resume \
-             continues the search, and --allow-unjudged accepts it"
+             continues the search, and --allow-unjudged lets the gate pass"
                 .to_owned(),
         ));
     }
@@ -240,8 +240,8 @@ fn begun(
         drop(writer);
         let aside = set_aside(&path).map_err(unusable)?;
         say(&format!(
-            "an earlier search of this range found its answer, or another user began it; its \
-             record is now in {}",
+            "a new search begins, because the earlier search of this range found its answer, or \
+             another user or machine began it; its record is now in {}",
             aside.display()
         ));
     }

@@ -16,7 +16,8 @@ pub fn story(bisection: &Bisection, glyphs: Glyphs) -> String {
     let request = &bisection.log.request;
     let words = Words { request, glyphs };
     let mut text = format!(
-        "{} {} were searched for a step of {} in {}, at {} for a wrong answer.\n",
+        "{} {} were searched for a step of {} in {}, with a probability of at most {} for a wrong \
+         answer.\n",
         counted(request.last() as u64, "commit", "commits"),
         words.between((0, request.last())),
         words.margin(),

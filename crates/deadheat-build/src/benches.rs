@@ -355,8 +355,8 @@ impl Planning<'_> {
         let mut sources = sources.filter(|source| source != "build.rs");
         if sources.any(|source| has_code(&top.join(source))) {
             return Some(
-                "the commit lacks its package, which has a library or program of its own; both sides \
-                 would race with that code",
+                "the commit lacks the package of the bench target; the package also has a library \
+                 or a program, and both sides would race with this one copy of it",
             );
         }
         let dependencies = theirs.dependencies().into_iter();
@@ -366,7 +366,8 @@ impl Planning<'_> {
             !has_manifest && has_code(&self.bench_source.top.join(folder))
         });
         is_new.then_some(
-            "the commit lacks a package that it depends on; both sides would race with that code",
+            "the commit lacks a package that the bench target depends on; both sides would race \
+             with the one copy that exists",
         )
     }
 

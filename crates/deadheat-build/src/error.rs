@@ -102,7 +102,7 @@ pub enum BuildError {
     /// A branch for run files contains only other files.
     #[error(
         "the branch '{0}' has files, but none in runs/, so it is not a branch of run files\nhelp: \
-         --branch runs; deadheat creates a branch that does not exist"
+         use --branch runs; deadheat creates the branch if it does not exist"
     )]
     ForeignBranch(String),
     /// Git tracks files below `.deadheat`, so they came with a commit and are not used.

@@ -87,7 +87,7 @@ fn advice(command: &Command, word: &str) -> Option<String> {
         return name
             .starts_with(|c: char| c.is_ascii_alphabetic())
             .then(|| {
-                format!("it begins with {called}, and options with a hyphen: {dashes}{name}")
+                format!("it begins with {called}, but options begin with a hyphen: {dashes}{name}")
             });
     }
     let name = word.strip_prefix('-')?.split('=').next()?;
@@ -132,12 +132,12 @@ mod tests {
             ("deadheat compare -alpha 1% a b", "benchstat"),
             (
                 "deadheat run \u{2013}-runs 12",
-                "an en dash, and options with a hyphen: --runs",
+                "an en dash, but options begin with a hyphen: --runs",
             ),
             ("deadheat run \u{2014}runs=12", "hyphen: --runs=12"),
             (
                 "deadheat bench \u{2212}q a",
-                "a minus sign, and options with a hyphen: -q",
+                "a minus sign, but options begin with a hyphen: -q",
             ),
         ] {
             let text = refused(line).expect(line);

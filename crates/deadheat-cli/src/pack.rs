@@ -70,8 +70,9 @@ pub fn pack(args: &PackArgs) -> Result<Status, Failure> {
     for file in &args.file {
         if !is_below(file) {
             return Err(Failure::Usage(format!(
-                "--file {}: not a relative path into the current folder, without ..{HELP}the pack \
-                 contains the file by this path, and the programs must open it by this path",
+                "--file {}: the path must be relative, below the current folder and without ..\
+                 {HELP}the pack contains the file by this path, and the programs must open it by \
+                 this path",
                 file.display()
             )));
         }

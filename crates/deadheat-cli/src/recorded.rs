@@ -43,7 +43,7 @@ impl RecordedArgs {
         if let Some(asked) = asked.metric.as_ref().filter(|asked| *asked != judged) {
             return Err(Failure::Usage(format!(
                 "--metric {asked}: {file} is a race that was judged by {judged}{HELP}-v shows all \
-                 metrics; a race with --metric {asked} is judged by it"
+                 metrics; to judge by {asked}, race again with --metric {asked}"
             )));
         }
         for (option, asked, raced) in [

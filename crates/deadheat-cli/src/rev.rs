@@ -84,7 +84,7 @@ pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
     if let Some(option) = args.ways.needs_cargo().or(of_benches) {
         return Err(Failure::Usage(format!(
             "{option} is for `cargo bench`, which builds nothing here\nhelp: --base-env, \
-             --cand-env and, with --build, --cand-build say what differs"
+             --cand-env and, with --build, --cand-build set how the two builds differ"
         )));
     }
     args.race.criterion.refuse_without_cargo()?;
@@ -247,7 +247,7 @@ impl CargoRace {
         };
         if equal.profile && both.arguments.iter().any(is_profile) {
             return Err(Failure::Usage(
-                "--same-profile is about the profile bench, and --profile selects another\nhelp: \
+                "--same-profile applies to the profile bench, but --profile selects another\nhelp: \
                  leave out one of the two"
                     .to_owned(),
             ));

@@ -175,7 +175,7 @@ impl Refused<'_> {
                 .command
                 .lacks(&self.text(ContextKind::InvalidSubcommand)),
             ErrorKind::NoEquals => format!("'{arg}' takes its value after a '='"),
-            ErrorKind::TooManyValues => format!("'{arg}' takes no value '{value}'"),
+            ErrorKind::TooManyValues => format!("unexpected value '{value}' for '{arg}'"),
             ErrorKind::TooFewValues => {
                 let least = self.text(ContextKind::MinValues);
                 format!("'{arg}' takes at least {least} values")

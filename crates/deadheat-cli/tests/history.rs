@@ -326,7 +326,7 @@ fn a_run_that_went_on_replaces_what_was_known_of_it() {
     says(
         &repository.run(&["add", "runs"]),
         0,
-        &["1 replaced by their continuations", "holds 1 run"],
+        &["1 replaced by continuations", "holds 1 run"],
     );
     let after = repository.show();
     let change = |shown: &Value| shown["benchmarks"][0]["races"][0]["change"].clone();

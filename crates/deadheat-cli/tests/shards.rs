@@ -177,9 +177,9 @@ fn what_was_found_on_a_host_is_said_and_nothing_in_it_does_harm() {
     let full = track.run(&["analyze", "whole.jsonl", "-v"]);
     let text = said(&full);
     for part in [
-        "on the host of part 2: at most 0.50 cores, ",
+        "conditions on the host of part 2: at most 0.50 cores, ",
         "49996 more.",
-        "on the host of part 3: at most 1.0 GiB, load (2.4 tasks per core).",
+        "conditions on the host of part 3: at most 1.0 GiB, load (2.4 tasks per core).",
     ] {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains(part), "{part}: {text}");
@@ -284,7 +284,7 @@ fn parts_of_another_race_are_refused_by_the_field_that_differs() {
         ])
         .succeeds();
     let done = track.run(&["merge", "plain.jsonl"]);
-    done.fails_with(4, &["plain.jsonl: a whole race, not a part"]);
+    done.fails_with(4, &["plain.jsonl: holds a whole race, not a part"]);
 }
 
 #[test]

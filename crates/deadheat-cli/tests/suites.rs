@@ -176,7 +176,10 @@ fn a_suite_of_go_races_as_it_is() {
     assert_eq!(slower(&one), [odd]);
     let words = [text(&old), text(&new), "--", "-test.cpu=1,2"];
     let done = track.run(&[&["bench"], &words[..]].concat());
-    done.fails_with(2, &["-test.cpu: a race needs one number of processors"]);
+    done.fails_with(
+        2,
+        &["-test.cpu: a race needs a single number of processors"],
+    );
 }
 
 /// A script that answers as criterion does, and does this when it is launched.

@@ -840,7 +840,7 @@ fn files_that_are_not_run_files_are_named_by_what_they_are() {
     }
     let race = ["run", "-r", "2", "--save", "race.jsonl", "true", "true"];
     assert_eq!(track.run(&race).code, Some(0));
-    let whole = ["a whole race, not a part", "help: ", "--shard 1/2"];
+    let whole = ["holds a whole race, not a part", "help: ", "--shard 1/2"];
     answers(&track, &["merge", "race.jsonl"], 4, &whole);
 }
 

@@ -674,7 +674,7 @@ mod tests {
         let mut pieces = JsonPieces::new(long.as_bytes());
         let length = step(&mut pieces, 0, |reader| match reader.value()? {
             Value::Text(text) => Ok(text.as_bytes().len()),
-            _ => reader.wrong("a string should stand here"),
+            _ => reader.wrong("a string is expected here"),
         });
         assert_eq!(length, Some(LONG));
         let number = step(&mut pieces, 0, |reader| {

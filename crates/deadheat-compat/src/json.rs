@@ -87,7 +87,7 @@ impl<'a> Reader<'a> {
             return Err((error.valid_up_to(), "these bytes are not UTF-8"));
         }
         if self.text.starts_with(b"\xef\xbb\xbf") {
-            return Err((0, "there is a byte-order mark; save it without one"));
+            return Err((0, "there is a byte-order mark; save the file without it"));
         }
         self.space();
         let value = body(self)?;

@@ -109,7 +109,7 @@ pub(crate) fn run(listed: &[Listed], without_meaning: BTreeSet<&'static str>) ->
         let names: Vec<&str> = line.without_meaning.iter().copied().collect();
         to_stderr(
             "deadheat",
-            &format!("{} have no effect on a race", names.join(", ")),
+            &format!("settings without effect on a race: {}", names.join(", ")),
         );
     }
     let planned = if line.group_races {

@@ -145,8 +145,8 @@ fn without_that_each_is_measured_alone_and_settings_without_a_meaning_are_named_
     assert_eq!(output.status.code(), Some(0));
     let told = stdout(&output);
     assert!(told.contains("grouped/twice/2000"), "{told}");
-    let names = "--noplot, measurement_time, plot_config, sample_size, sampling_mode, \
-                 with_profiler, without_plots have no effect on a race";
+    let names = "settings without effect on a race: --noplot, measurement_time, plot_config, \
+                 sample_size, sampling_mode, with_profiler, without_plots";
     assert_eq!(stderr(&output).matches(names).count(), 1);
     let quiet = run(
         "written_for_criterion",

@@ -142,7 +142,7 @@ pub(crate) fn stopped_by(signal: i32) -> String {
 
 impl std::error::Error for ContenderFailure {}
 
-pub(crate) const ILLEGAL_INSTRUCTION: &str = "was killed by signal 4 (SIGILL), mostly because \
+pub(crate) const ILLEGAL_INSTRUCTION: &str = "was killed by signal 4 (SIGILL), usually because \
                                               Valgrind does not know an instruction\nhelp: build \
                                               both sides for an older processor (-C \
                                               target-cpu=x86-64-v2 for Rust, -march=x86-64-v2 for \
@@ -163,8 +163,8 @@ fn advice_on_signal(signal: i32) -> Option<&'static str> {
              -march=native or -C target-cpu=native",
         ),
         libc::SIGTERM | libc::SIGINT | libc::SIGHUP => Some(
-            "another process sent this signal: look for a `kill` or a time limit in the programs \
-             it starts",
+            "another process sent this signal: look for a `kill` or a time limit in this program \
+             and in those that it starts",
         ),
         libc::SIGPIPE => Some("it wrote to a pipe that its reader had closed"),
         libc::SIGXCPU | libc::SIGXFSZ => Some("it reached a limit of the shell: see `ulimit -a`"),
@@ -607,7 +607,7 @@ impl fmt::Display for HarnessError {
          share, or a benchmark that changes from launch to launch, cannot be raced"
             ),
             Self::SingleCalls => f.write_str(
-                "has a source that asks for single calls on one side, but not on the other",
+                "measures single shots (mode `ss` of JMH) on one side, but not on the other",
             ),
             Self::InTurns(reason) => write!(
                 f,

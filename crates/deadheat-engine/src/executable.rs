@@ -56,7 +56,7 @@ impl Executable {
         match same {
             Ok((true, identity, path)) => Ok(Self { path, identity }),
             Ok((false, ..)) | Err(_) => Err(format!(
-                "the file of '{}' was replaced or deleted since it was started\nhelp: start it again",
+                "'{}' was replaced or deleted after it was started\nhelp: start it again",
                 path.display()
             )),
         }

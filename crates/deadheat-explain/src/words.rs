@@ -66,7 +66,7 @@ pub(crate) fn verdict(pair: &ExplainedPair, unit: ProfileUnit, glyphs: Glyphs) -
             "{time}, {work}: {more} {what} explains only a part; look at {else_where} for the rest."
         ),
         Finding::NotWork => format!(
-            "{time}, {work}: {} {what} does not explain it; look at {else_where}.",
+            "{time}, {work}: {} {what} does not explain the change of time; look at {else_where}.",
             if slower { "more" } else { "less" }
         ),
         Finding::AgainstWork => format!(
@@ -157,7 +157,7 @@ pub(crate) fn beyond_the_table(
             "more functions differ",
         );
         parts.push(format!(
-            "{count}, by {} together (--top)",
+            "{count}, by {} in total (--top N shows more)",
             signed(sum, glyphs)
         ));
     }

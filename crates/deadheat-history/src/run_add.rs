@@ -28,8 +28,8 @@ pub fn add(args: &AddArgs) -> Result<Status, Failure> {
         None => None,
         Some(_) if args.branch.is_some() || args.files.len() != 1 || args.files[0].is_dir() => {
             return Err(Failure::Usage(
-                "--commits gives the commits of a single run file\nhelp: name one run file, no folder, and \
-                 leave out --branch"
+                "--commits gives the commits of a single run file\nhelp: name one run file, not a \
+                 folder, and leave out --branch"
                     .to_owned(),
             ));
         }

@@ -374,8 +374,8 @@ impl Extension<'_> {
         }
         if self.failed > 0 {
             text += &format!(
-                "{} with benchmarks that failed; deadheat report shows them\n",
-                counted(self.failed as u64, "race", "races")
+                "{} benchmarks that failed; deadheat report shows them\n",
+                counted(self.failed as u64, "race has", "races have")
             );
         }
         if left > 0 {

@@ -233,7 +233,7 @@ impl Adding {
         let counts = self.index.counts().map_err(Failure::reading)?;
         let mut parts = vec![format!("{} added", counted(self.new, "run", "runs"))];
         for (count, words) in [
-            (self.replaced, "replaced by their continuations"),
+            (self.replaced, "replaced by continuations"),
             (self.known, "already known"),
             (self.passed_over, "skipped (no comparison of two commits)"),
             (self.refused, "refused"),

@@ -291,8 +291,8 @@ fn race_pages(
         pages.insert(path.to_owned(), format!("{way}{name}"));
     }
     if gone > 0 {
-        let gone = counted(gone, "run has", "runs have");
-        let text = format!("--races: {gone} no file here and so no page");
+        let gone = counted(gone, "run gets", "runs get");
+        let text = format!("--races: {gone} no page, because the run files cannot be read here");
         to_stderr("deadheat", &text);
     }
     Ok(pages)

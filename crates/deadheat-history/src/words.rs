@@ -125,7 +125,11 @@ pub(crate) fn closure(closure: &LoopClosure, history: &History, glyphs: Glyphs) 
     let sum = format!(
         "{chi} {} on {}",
         two_digits_or_whole(closure.chi_squared),
-        counted(closure.degrees as u64, "degree", "degrees")
+        counted(
+            closure.degrees as u64,
+            "degree of freedom",
+            "degrees of freedom"
+        )
     );
     let widened = closure.widened.iter().map(|(machine, factor)| {
         let name = escape(&history.machine(*machine), glyphs);
@@ -333,7 +337,7 @@ fn on_order(history: &History) -> Vec<String> {
     }
     if history.off_line > 0 {
         remarks.push(format!(
-            "{} from this period {} on another line; --all-parents shows merged ones",
+            "{} from this period {} on another branch; --all-parents shows those that were merged",
             counted(history.off_line as u64, "commit", "commits"),
             if history.off_line == 1 { "is" } else { "are" },
         ));

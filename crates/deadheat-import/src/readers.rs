@@ -135,7 +135,7 @@ pub fn read_results_from(file: &Path, text: &[u8]) -> Result<Results, FormatErro
             true => format!("line {first} is"),
             false => format!("lines {first} to {last} are"),
         };
-        let problem = format!("{lines} skipped as not part of the results");
+        let problem = format!("{lines} skipped: not part of the results");
         results.unread.push(problem);
     }
     Ok(results)
@@ -991,7 +991,7 @@ mod tests {
             (
                 "     │ old.txt │ new.txt │\n     │ sec/op │ sec/op  vs base │\n",
                 "benchstat",
-                "made of",
+                "made from",
             ),
             ("BenchmarkTools.Trial: 10 samples\n", "Julia", "tidy CSV"),
             (

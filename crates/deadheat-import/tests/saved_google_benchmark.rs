@@ -678,8 +678,8 @@ fn lines_of_a_log_around_the_json_are_passed_over_and_named() {
     assert_eq!(
         both.unread,
         [
-            "line 1 is skipped as not part of the results",
-            "lines 3 to 4 are skipped as not part of the results"
+            "line 1 is skipped: not part of the results",
+            "lines 3 to 4 are skipped: not part of the results"
         ]
     );
     let torn = error(&format!("ready\n{}", &json[..json.len() - 3]));

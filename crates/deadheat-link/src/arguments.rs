@@ -365,10 +365,12 @@ pub(crate) fn expand(arguments: &[String], directory: &Path) -> Result<Vec<Strin
         }
         files += 1;
         left = left.checked_sub(bytes.len() as u64).ok_or_else(|| {
-            format!("the response file {name}, with those before it, is larger than 16 MiB")
+            format!("the response files up to {name} are together larger than 16 MiB")
         })?;
         if files > MOST_FILES {
-            return Err(format!("response files name each other, such as {name}"));
+            return Err(format!(
+                "more than {MOST_FILES} response files: some may name each other, such as {name}"
+            ));
         }
         let text = String::from_utf8(bytes)
             .map_err(|_| format!("the response file {name} is not UTF-8"))?;
@@ -531,6 +533,6 @@ mod tests {
     #[test]
     fn rejects_response_files_without_end() {
         let error = expand(&["@/dev/zero".to_owned()], Path::new("/")).unwrap_err();
-        assert!(error.contains("is larger than 16 MiB"), "{error}");
+        assert!(error.contains("larger than 16 MiB"), "{error}");
     }
 }

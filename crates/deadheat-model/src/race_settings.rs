@@ -609,14 +609,14 @@ impl Looks {
     }
 
     /// Returns true if the looks ascend, each has a weight and a level, and the levels can spend
-    /// `alpha`. A level is at least its share of α, and the shares add up to at most 1: `--min-runs`
-    /// drops early looks.
+    /// `alpha`. A level is at least its share of α, up to rounding, which half the share allows. The
+    /// shares add up to at most 1: `--min-runs` drops early looks.
     pub(crate) fn are_well_formed(&self, alpha: f64) -> bool {
         let rising = self.at.windows(2).all(|pair| pair[0] < pair[1]);
         let complete = self.levels.len() == self.at.len() && self.weights.len() == self.at.len();
         let mut both = self.levels.iter().zip(&self.weights);
         let spends = both.all(|(level, weight)| {
-            let range = alpha * weight / ROUNDED_UP..=alpha * ROUNDED_UP;
+            let range = alpha * weight / 2.0..=alpha * ROUNDED_UP;
             *weight > 0.0 && range.contains(level)
         });
         let shares: f64 = self.weights.iter().sum();

@@ -134,7 +134,7 @@ fn inspect(targets: &[Target<Program>], options: &BenchOptions) -> Result<Inspec
             {
                 return Err(Failure::Usage(format!(
                     "the gate cannot judge '{}', because it is {} and other targets are workers{HELP}\
-                     name the targets to race, once those of each kind",
+                     run deadheat once for each kind of target, and name the targets",
                     program.executable.display(),
                     called(harness)
                 )));

@@ -287,7 +287,7 @@ fn meaning(finding: &Finding) -> Option<&'static str> {
             "Which process gets huge pages is random for every replicate, so intervals widen, but \
              neither side is favoured."
         }
-        Facts::Swap { .. } => "A process that waits for a page from disk loses a sample.",
+        Facts::Swap { .. } => "A wait for a page from disk spoils the sample in which it happens.",
         Facts::Thermal { .. } => {
             "Slow drift cancels in pairs; a processor that slows down in bursts widens intervals."
         }
@@ -351,8 +351,8 @@ fn disturbing(checkup: &Checkup) -> String {
     let titles = texts(&topics, &|topic| title(*topic).to_owned());
     match topics.as_slice() {
         [] => String::new(),
-        [one] if !is_plural(*one) => format!("{} disturbs", title(*one)),
-        _ => format!("{} disturb", enumerated(&titles)),
+        [one] if !is_plural(*one) => format!("{} disturbs it", title(*one)),
+        _ => format!("{} disturb it", enumerated(&titles)),
     }
 }
 

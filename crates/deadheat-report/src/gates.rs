@@ -350,7 +350,7 @@ fn unproven(
             });
             let again = match (Source::of(analysis), &analysis.second_race) {
                 (Source::Recording, _) | (_, Some(_)) => "",
-                _ => ". --confirm races the benchmarks that break a rule again",
+                _ => ". --confirm gives benchmarks that break a rule a second race",
             };
             format!(
                 "{names} the rule '{rule}' if each comparison is judged by itself, but not after \

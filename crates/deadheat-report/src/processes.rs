@@ -19,7 +19,7 @@ pub(crate) fn difference(difference: &ProcessDifference, glyphs: Glyphs) -> Stri
         ),
         ProcessDifference::FixesAddresses { by, not_by } => format!(
             "{} turns off address randomisation when it starts, as Google Benchmark does from 1.9.3 \
-             on, and {} does not. Both were raced without it.",
+             on, and {} does not. Both were raced without address randomisation.",
             shown(by),
             shown(not_by)
         ),

@@ -168,7 +168,7 @@ pub const FAILED_CELL: &str = "failed";
 /// Returns the note that the two sides were built in different ways.
 pub(crate) fn built(builds: &[String], glyphs: Glyphs) -> Option<String> {
     let way = |way: &String| match way.is_empty() {
-        true => "plainly".to_owned(),
+        true => "without options of its own".to_owned(),
         false => format!("with {}", shown(way, 200, glyphs)),
     };
     match builds {

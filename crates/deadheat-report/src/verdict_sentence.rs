@@ -341,7 +341,7 @@ pub(crate) fn why_no_verdict(comparison: &Comparison) -> String {
                     return format!("{one} cannot show how much the next would differ");
                 }
                 let counted = observations(*baseline, *candidate, *each);
-                return format!("{counted} are too few for a verdict, which needs {need} of each");
+                return format!("{counted} are too few for a verdict, which needs {need} per side");
             }
             Warning::TimerLimited => {
                 return "the values show no scatter, and the resolution of the clock is unknown"

@@ -257,8 +257,8 @@ fn unit_of_work(source: Source) -> &'static str {
     }
 }
 
-/// Joins advice into a sentence: " Judge --metric cpu, or pin them to one core."; empty without
-/// advice.
+/// Joins advice into a sentence: " Judge CPU time (--metric cpu), or pin the contenders to one
+/// core."; empty without advice.
 fn one_of_these(advice: &[&str]) -> String {
     let advice: Vec<&str> = advice
         .iter()
@@ -289,8 +289,8 @@ pub fn sentence(
 ) -> String {
     let (judge_cpu, busy) = match of.is_some_and(has_cpu_time) {
         true => (
-            "judge --metric cpu",
-            " On a busy machine judge --metric cpu.",
+            "judge CPU time (--metric cpu)",
+            " On a busy machine, judge CPU time (--metric cpu).",
         ),
         false => ("", ""),
     };
@@ -310,7 +310,7 @@ pub fn sentence(
         Warning::FewReplicates { have, need } => {
             let again = match source {
                 Source::Commands => format!(
-                    "Allow more: -r {} for two commands (-r {need} for more), a higher \
+                    "Allow more: -r {} for two commands (-r {need} for three or more), a higher \
                      --max-replicates or --budget{or_go_on}.",
                     2 * need
                 ),
@@ -412,8 +412,8 @@ pub fn sentence(
                 judge_cpu,
                 source.pick(
                     "",
-                    "pin them to one core with --pin auto",
-                    "pin them to one core",
+                    "pin the contenders to one core with --pin auto",
+                    "pin the contenders to one core",
                 ),
             ])
         ),
@@ -469,9 +469,9 @@ pub fn sentence(
             sentences.collect::<Vec<_>>().join(" ")
         }
         Warning::LeftBehind { by, process } => format!(
-            "{} ended while processes that it had started still ran ('{}'). deadheat killed them, because \
-             they would run during the samples of the other side. If a server is to run during the \
-             whole race, start it in --setup.",
+            "{} left processes running ('{}'). deadheat killed them, because they would run during \
+             the samples of the other side. If a server is to run during the whole race, start it \
+             in --setup.",
             some_quoted(by, glyphs),
             shown(process, NAME, glyphs)
         ),
@@ -507,8 +507,8 @@ pub fn sentence(
                      look for input, output, sleep and locks.",
                 ClockCause::Unknown =>
                     "waiting, other tasks or parallel work explain the difference between the \
-                     two. On a busy machine trust --metric cpu; on a quiet one look for input, \
-                     output and locks.",
+                     two. On a busy machine, trust CPU time (--metric cpu); on a quiet one, \
+                     look for input, output and locks.",
             }
         ),
         Warning::EarlyStop {
@@ -568,7 +568,7 @@ pub fn sentence(
                  {need} recordings per side give both."
             ),
             _ => format!(
-                "{} were recorded, and a verdict needs {need} of each. Record more of them, the \
+                "{} were recorded, and a verdict needs {need} per side. Record more of them, the \
                  two sides in turns.",
                 observations(*baseline, *candidate, *each)
             ),

@@ -250,7 +250,7 @@ fn draw(flag: &'static str, folder: &Path, analysis: &Analysis) -> Result<String
     }
     let noun = if count == 1 { "picture" } else { "pictures" };
     let rest = match count == MOST_PICTURES {
-        true => ", and no more: select fewer benchmarks to see the others",
+        true => ", the most that deadheat draws: select fewer benchmarks to see the others",
         false => "",
     };
     Ok(format!("{count} {noun} in {}{rest}", folder.display()))

@@ -155,7 +155,7 @@ fn number(text: &str) -> Result<f64, String> {
 
 /// Returns the number in a JSON document to which the steps of a JSON pointer lead.
 fn pointed_at(printed: &str, pointer: &str, steps: &[String]) -> Result<f64, String> {
-    let all = Json::read(printed).map_err(|error| format!("that is not JSON: {error}"))?;
+    let all = Json::read(printed).map_err(|error| format!("the text is not JSON: {error}"))?;
     let mut found = &all;
     for step in steps {
         let next = match found {

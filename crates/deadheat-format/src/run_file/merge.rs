@@ -162,8 +162,9 @@ fn part(file: &Path) -> Result<(Part, RunHeader), FormatError> {
             FormatError::whole(
                 file,
                 format!(
-                    "a whole race, not a part: it was raced without --shard{HELP}deadheat analyze \
-                     reads a whole race; to race parts, add --shard 1/2, --shard 2/2 and so on"
+                    "holds a whole race, not a part: it was raced without --shard{HELP}deadheat \
+                     analyze reads a whole race; to race parts, add --shard 1/2, --shard 2/2 and \
+                     so on"
                 ),
             )
         })),

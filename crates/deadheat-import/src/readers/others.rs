@@ -205,7 +205,7 @@ const TEXT: [Unread; 35] = [
     unread(
         &["sec/op", "vs base"],
         "the output of benchstat",
-        "give the files that it was made of",
+        "give the files that it was made from",
     ),
     unread(
         &["BenchmarkTools.Trial"],

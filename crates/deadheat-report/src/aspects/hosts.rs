@@ -114,7 +114,7 @@ fn whom(across: &AcrossHosts, glyphs: Glyphs) -> String {
     parts.extend(across.next_host.as_ref().map(|next| {
         let share = two_digits(next.confidence * 100.0);
         format!(
-            "the next host is expected to show {} ({share}%)",
+            "the next host is expected to show a change of {} (with {share}% probability)",
             range(next, glyphs)
         )
     }));
@@ -230,9 +230,12 @@ pub(crate) fn found(comparison: &Comparison, glyphs: Glyphs) -> Vec<String> {
         let parts = hosts.iter().flat_map(|host| &host.parts);
         let parts: Vec<String> = parts.map(u32::to_string).collect();
         match parts.len() {
-            count if count == all => format!("on all hosts: {found}."),
-            1 => format!("on the host of part {}: {found}.", parts[0]),
-            _ => format!("on the hosts of parts {}: {found}.", some_of(&parts, PARTS)),
+            count if count == all => format!("conditions on all hosts: {found}."),
+            1 => format!("conditions on the host of part {}: {found}.", parts[0]),
+            _ => format!(
+                "conditions on the hosts of parts {}: {found}.",
+                some_of(&parts, PARTS)
+            ),
         }
     };
     let mut said: Vec<String> = groups.iter().take(SENTENCES).map(sentence).collect();

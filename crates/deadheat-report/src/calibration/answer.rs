@@ -230,18 +230,18 @@ fn list(kinds: &[&CalibratedKind]) -> String {
     enumerated(&texts(kinds, &|one| kind(one.kind).to_owned()))
 }
 
-/// Lists the false positives of several kinds of races: "1 of 300 functions (at most 1.8%) and 0 of
-/// 120 commands (at most 3.0%)".
+/// Lists the false positives of several kinds of races: "1 of 300 with functions (at most 1.8%) and
+/// 0 of 120 with commands (at most 3.0%)".
 fn all_calls(kinds: &[&CalibratedKind]) -> String {
     enumerated(&texts(kinds, &|one| calls(one)))
 }
 
 /// Formats the number of false positives of a kind of race, with the upper bound of their rate: "1
-/// of 300 functions (at most 1.8%)".
+/// of 300 with functions (at most 1.8%)".
 fn calls(one: &CalibratedKind) -> String {
     let Share { hits, of, high, .. } = one.false_calls;
     format!(
-        "{hits} of {of} {} (at most {})",
+        "{hits} of {of} with {} (at most {})",
         kind(one.kind),
         percent(high)
     )
@@ -252,8 +252,8 @@ fn breach(one: &CalibratedKind, alpha: f64) -> String {
     let name = kind(one.kind);
     match (one.promise, &one.coverage) {
         (Promise::Broken, _) => format!(
-            "{hits} of {of} {name} were called faster or slower than themselves, so the true rate \
-             is at least {}, although only {} are accepted",
+            "{hits} of {of} races of {name} against themselves were called faster or slower, so \
+             the true rate is at least {}, although only {} are accepted",
             percent(low),
             share(alpha)
         ),

@@ -122,9 +122,10 @@ fn noise<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block<'a>> {
         "replicate",
         "blocks",
     ];
-    let below = "Noise floor: 95% of estimates err by at most this. Half width: median half width \
-                 of their intervals. Process, block: standard deviation between processes and \
-                 between blocks. Replicate: its duration, with the number of blocks.";
+    let below = "One takes: the median time of one call or launch. Noise floor: 95% of estimates \
+                 err by at most this. Half width: median half width of their intervals. Process, \
+                 block: standard deviation between processes and between blocks. Replicate: its \
+                 duration, with the number of blocks.";
     table(
         ("Noise between identical contenders", None),
         &heads,
@@ -213,7 +214,7 @@ fn known<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block<'a>> {
         share(calibration.margin)
     ));
     let reading =
-        Some("Each cell: how many races found the difference in its direction.".to_owned());
+        Some("Each cell: how many intervals lie entirely on the right side of zero.".to_owned());
     table(("Known differences of work", reading), &header, rows, below)
 }
 

@@ -83,7 +83,7 @@ pub(super) fn quiet(metrics: &[(String, usize)], analysis: &Analysis) -> Option<
     let (head, tail) = match judged {
         true => ("No change found", ""),
         // Without verdicts, the program cannot claim that a metric did not change.
-        false => ("Other metrics", " (--all-metrics)"),
+        false => ("Other metrics", " (--all-metrics shows them)"),
     };
     (!parts.is_empty()).then(|| format!("{head}: {}{tail}.", parts.join("; ")))
 }

@@ -274,7 +274,7 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
             }
         }
         Facts::Virtualisation { host } => match host {
-            Host::Hardware => "No hypervisor shows: this is hardware.".to_owned(),
+            Host::Hardware => "No hypervisor was found: this is hardware.".to_owned(),
             Host::VirtualMachine(Some(maker)) => format!("This is a virtual machine ({maker})."),
             Host::VirtualMachine(None) => "This is a virtual machine.".to_owned(),
             Host::Unknown => "Whether this is a virtual machine is hidden.".to_owned(),
@@ -399,7 +399,7 @@ fn measured(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Option<Stri
         Facts::Smt { siblings_busy, .. } => {
             let own = match siblings_busy {
                 Some(busy) => format!(
-                    "without doctor, the other thread was busy for {} of the time",
+                    "other tasks used the other thread for {} of the time",
                     share(*busy)
                 ),
                 None => String::new(),

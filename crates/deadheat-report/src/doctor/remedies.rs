@@ -175,7 +175,7 @@ pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
             ),
             SharingFlaw::Biased => words(
                 "This kernel favours one of two equal loops. Race with --arrangement turns, and \
-                 report the page to the authors of deadheat.",
+                 report this result to the authors of deadheat.",
             ),
             SharingFlaw::Scattered => words(
                 "Race when the machine is quieter, or with --arrangement turns if it stays busy.",
@@ -202,7 +202,7 @@ pub(super) fn remedy(finding: &Finding, checkup: &Checkup) -> Option<Remedy> {
             "sudo swapoff -a".to_owned(),
         )),
         Facts::Thermal { .. } => Some(words(
-            "Let the processor cool, or limit its frequency to what it can keep up.",
+            "Let the processor cool, or limit its frequency to what it can sustain.",
         )),
         Facts::Virtualisation { .. } => Some(words(
             "For the smallest differences, race on hardware of your own.",

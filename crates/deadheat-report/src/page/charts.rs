@@ -38,8 +38,9 @@ const CHARTS: [Chart; 8] = [
     Chart {
         kind: "violin",
         title: "Violin and box",
-        reading: "The body is as wide as values are frequent; the box is the middle half with \
-                  its median, whiskers reach 1.5 boxes, and dots lie beyond.",
+        reading: "The body is wide where values are frequent; the box is the middle half with \
+                  its median; the whiskers reach at most 1.5 times the length of the box; dots are \
+                  values beyond them.",
         words: |comparison, plots| {
             let mut sides = plots.sides();
             let any = sides.any(|side| side.box_plot.is_some());
@@ -49,16 +50,17 @@ const CHARTS: [Chart; 8] = [
     Chart {
         kind: "differences",
         title: "Differences in order of time",
-        reading: "Each point is the change in one block; a level cloud is a steady race, steps \
-                  at the thin lines are new replicates, and the curve of running medians shows \
+        reading: "Each point is the change in one block; a level cloud means a steady race; steps \
+                  at the thin lines come from new replicates; the curve of running medians shows \
                   drift.",
         words: differences,
     },
     Chart {
         kind: "scatter",
         title: "Baseline against candidate",
-        reading: "Each point is two neighbours in time; below the diagonal the candidate needs \
-                  less; if circles and triangles are apart, the order mattered.",
+        reading: "Each point is a pair of samples that are neighbours in time; below the diagonal \
+                  the candidate needs less; if circles and triangles lie apart, it mattered which \
+                  side ran first.",
         words: |_, plots| pairs(plots),
     },
     Chart {
@@ -167,7 +169,7 @@ fn differences(comparison: &Comparison, plots: &Plots) -> Option<String> {
     });
     let kept = kept.count();
     if kept > 0 {
-        words += &format!(", {kept} of those shown were kept despite such evidence");
+        words += &format!(", {kept} shown and kept despite such evidence");
     }
     if let Some(estimate) = &comparison.estimate {
         words += &format!("; the estimate is {}", shown_with(estimate, ", "));

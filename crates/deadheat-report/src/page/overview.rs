@@ -235,7 +235,7 @@ const VERDICTS: [(&str, Option<Verdict>, &str); 7] = [
 /// Writes the text field and the buttons that filter rows; they are hidden without scripts.
 fn filters(out: &mut dyn Write, analysis: &Analysis, rows: usize) -> fmt::Result {
     out.write_str(
-        "<div class=\"filters\" hidden><label for=\"filter\" class=\"unseen\">Show benchmarks whose name holds</label>\
+        "<div class=\"filters\" hidden><label for=\"filter\" class=\"unseen\">Show benchmarks whose name contains</label>\
          <input id=\"filter\" type=\"search\" placeholder=\"Filter by name\" autocomplete=\"off\" spellcheck=\"false\">\
          <fieldset id=\"verdicts\"><legend class=\"unseen\">Show verdicts</legend>",
     )?;

@@ -72,7 +72,7 @@ pub(super) fn machine(analysis: &Analysis, header: &RunHeader) -> FactGroup {
     facts.push_some("governor", environment.governor.as_ref());
     facts.push_some("load at the start", environment.load.map(two_digits));
     if !environment.pinned.is_empty() {
-        facts.push("held on", cores(&environment.pinned));
+        facts.push("pinned to", cores(&environment.pinned));
     }
     facts.push_some(
         "counters",
@@ -153,7 +153,7 @@ pub(super) fn plan(header: &RunHeader) -> FactGroup {
     let at_most = range(plan, |index| plan.looks(index).max_replicates());
     let looks: Vec<String> = plan.all_looks().iter().map(u32::to_string).collect();
     facts.push("replicates at most", at_most);
-    facts.push("looks after", looks.join(", "));
+    facts.push("replicates at each look", looks.join(", "));
     let blocks = range(plan, |index| plan.blocks_per_replicate(index));
     facts.push("blocks in a replicate", blocks);
     facts.push("warm-up launches", design.warmup.to_string());

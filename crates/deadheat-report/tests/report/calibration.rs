@@ -206,7 +206,10 @@ fn few_races_are_told_apart_from_a_bad_machine() {
         told.contains("Verdicts on this machine show no problem"),
         "{told}"
     );
-    assert!(told.contains("0 of 12 functions (at most 26%)"), "{told}");
+    assert!(
+        told.contains("0 of 12 with functions (at most 26%)"),
+        "{told}"
+    );
     assert!(!told.contains("chance alone"), "{told}");
     // What is sure of one kind is told beside.
     let few = CalibratedKind {
@@ -253,7 +256,7 @@ fn a_rate_surely_above_alpha_is_not_to_be_believed() {
     let told = flat(&calibration);
     assert!(
         told.contains(
-            "Verdicts on functions cannot be trusted on this machine: 40 of 300 functions"
+            "Verdicts on functions cannot be trusted on this machine: 40 of 300 races of functions"
         ),
         "{told}"
     );

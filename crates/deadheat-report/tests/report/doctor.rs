@@ -594,11 +594,11 @@ fn the_headline_agrees_in_number_with_what_disturbs() {
         to_doctor_text(&checkup, &UNICODE)
     };
     let said = [
-        (&[Topic::Load][..], ": load disturbs."),
-        (&[Topic::Interrupts], ": interrupts disturb."),
+        (&[Topic::Load][..], ": load disturbs it."),
+        (&[Topic::Interrupts], ": interrupts disturb it."),
         (
             &[Topic::Load, Topic::Interrupts],
-            ": load and interrupts disturb.",
+            ": load and interrupts disturb it.",
         ),
     ];
     for (topics, words) in said {

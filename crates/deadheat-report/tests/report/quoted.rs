@@ -137,7 +137,7 @@ fn two_ways_to_build_are_told_in_every_shape() {
     let mut analysis = race();
     analysis.builds = vec![String::new(), "--features fast".to_owned()];
     let said = "the sides were built differently, which may explain a difference: \
-                the baseline plainly, the \
+                the baseline without options of its own, the \
                 candidate with --features fast.";
     for told in [
         to_text(&analysis, &TextOptions::default()),

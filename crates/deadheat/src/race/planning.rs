@@ -353,8 +353,8 @@ const INPUT_TO_SAMPLES: f64 = 10.0;
 /// input for each block, a function of 10 µs with inputs that take 0.3 s raced for 173 s, nearly
 /// all of it for making inputs.
 const LONG_INPUT_NS: f64 = 1e7;
-const ONE_INPUT: &str = "Making an input takes much longer than the samples on it, so all blocks of a \
-                         replicate share one input.";
+const ONE_INPUT: &str = "Making an input takes much longer than the samples that use it, so all \
+                         blocks of a replicate share one input.";
 
 fn has_long_input(benchmark: &Benchmark, pilot: &Pilot) -> bool {
     let round_ns = pilot.call_ns.iter().sum::<f64>() * pilot.iterations as f64;

@@ -99,7 +99,7 @@ impl HarnessAdapter for Go {
         let number = |option, problem| number_of(&arguments, option, 1, problem);
         number(
             "-test.cpu",
-            "a race needs one number of processors, at least 1",
+            "a race needs a single number of processors, at least 1",
         )?;
         Ok(RequestedRepetitions {
             length: value_of(&arguments, "-test.benchtime").map(|_| RepetitionLength::Own),

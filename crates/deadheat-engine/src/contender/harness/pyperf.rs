@@ -55,7 +55,7 @@ const REFUSED: [Words; 20] = [
 const INSTEAD: [(Words, &str); 4] = [
     (
         ["-p", "--processes"],
-        "--max-replicates limits the number of processes, with four in each replicate",
+        "--max-replicates limits the number of replicates, and each replicate has four processes",
     ),
     (
         ["", "--python"],
