@@ -123,8 +123,8 @@ impl<'a> CommitBuilder<'a> {
         self.bench_source = Some(side.bench_source(false));
     }
 
-    /// Builds a commit, or returns its stored build. Passes notes for the user to `tell` as they
-    /// arise.
+    /// Builds a commit, or returns its stored build. Calls `tell` with each note for the user as it
+    /// arises.
     ///
     /// # Errors
     ///

@@ -173,7 +173,7 @@ impl Side {
 /// Builds both sides, or reuses earlier builds. The working tree is built in place, each commit in
 /// its own folder in the user's cache.
 ///
-/// Passes notes for the user to `tell` as they arise. Compiler output goes to standard error.
+/// Calls `tell` with each note for the user as it arises. Compiler output goes to standard error.
 ///
 /// # Errors
 ///

@@ -1,5 +1,6 @@
-//! Chooses the two commits to race next, among neighbours and links of 2, 4, 8 … commits: the pair
-//! whose race reduces the uncertainty most.
+//! Chooses the two commits to race next: neighbours, or commits that are 2, 4, 8 … commits apart.
+//! Pairs that no races connect yet come first, the farthest apart first; then the pair whose
+//! difference has the largest standard error.
 
 use std::collections::{BTreeMap, BTreeSet};
 

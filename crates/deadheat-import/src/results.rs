@@ -74,8 +74,8 @@ impl Results {
         self.benchmarks.iter().map(ResultBenchmark::memory).sum()
     }
 
-    /// Fails if the results need more memory than all results of a command may have. They are then
-    /// incomplete.
+    /// Fails if the results of this file alone need more memory than a command may use for all
+    /// results; `push` has then left out benchmarks.
     pub(crate) fn refuse_too_large(&self) -> io::Result<()> {
         Allowance::of_results()?.take(self.memory_pushed)
     }

@@ -474,7 +474,7 @@ fn matched(sides: &[(&str, &[Held<'_>])], asked: Option<&str>) -> Match {
     }
     let unlike = |why: String| Match::LeftOut(LeftOutReason::NotAlike(why));
     if let Some((side, _)) = all().find(|(_, benchmark)| benchmark.processes.is_empty()) {
-        return unlike(format!("'{side}' has no values of it"));
+        return unlike(format!("no values in '{side}'"));
     }
     if let Some(why) = other_work(sides).or_else(|| other_threads(sides)) {
         return unlike(why);

@@ -599,28 +599,27 @@ pub struct Looks {
     pub weights: Vec<f64>,
 }
 
-/// Upper limit of the sum of shares that may have rounding errors.
-const ROUNDED_UP: f64 = 1.0 + 1e-9;
-
 impl Looks {
     /// Returns the largest number of replicates.
     pub fn max_replicates(&self) -> u32 {
         self.at.last().copied().unwrap_or(0)
     }
 
-    /// Returns true if the looks ascend, each has a weight and a level, and the levels can spend
-    /// `alpha`. A level is at least its share of α, up to rounding, which half the share allows. The
-    /// shares add up to at most 1: `--min-runs` drops early looks.
+    /// Returns true if the looks ascend, each has a weight and a level that fit `alpha`, and the
+    /// weights add up to at most 1. Without the early looks that `--min-runs` leaves out, the first
+    /// look has their weights, but keeps its level, so a level may be a small part of its share.
     pub(crate) fn are_well_formed(&self, alpha: f64) -> bool {
+        const ROUNDED_UP: f64 = 1.0 + 1e-9;
+        const LEAST_PART: f64 = 1.0 / 64.0;
         let rising = self.at.windows(2).all(|pair| pair[0] < pair[1]);
         let complete = self.levels.len() == self.at.len() && self.weights.len() == self.at.len();
         let mut both = self.levels.iter().zip(&self.weights);
-        let spends = both.all(|(level, weight)| {
-            let range = alpha * weight / 2.0..=alpha * ROUNDED_UP;
+        let fits = both.all(|(level, weight)| {
+            let range = alpha * weight * LEAST_PART..=alpha * ROUNDED_UP;
             *weight > 0.0 && range.contains(level)
         });
-        let shares: f64 = self.weights.iter().sum();
-        self.max_replicates() > 0 && rising && complete && spends && shares <= ROUNDED_UP
+        let weights: f64 = self.weights.iter().sum();
+        self.max_replicates() > 0 && rising && complete && fits && weights <= ROUNDED_UP
     }
 }
 

@@ -258,7 +258,8 @@ fn meaning(finding: &Finding) -> Option<&'static str> {
             "Functions race on the fast cores. Commands may run on any core, so intervals widen."
         }
         Facts::Governor { .. } => {
-            "Changes slower than a block cancel in pairs; faster changes widen intervals."
+            "Changes of the frequency that take longer than a block cancel in pairs; changes within a \
+             block widen intervals."
         }
         Facts::Turbo { .. } => {
             "A constant load affects both sides of a pair alike and cancels; a varying load widens \

@@ -402,7 +402,10 @@ fn idle(one: &IdleIgnore, file: &str, glyphs: Glyphs) -> Note {
             broken: true,
         } => (
             Severity::Warning,
-            format!("the excuse of '{name}' expired after {until}; its broken rules count again"),
+            format!(
+                "the excuse of '{name}' expired after {until}; '{name}' still breaks {rule}, and \
+                 this counts again"
+            ),
         ),
         Idle::Expired { until, .. } => (
             Severity::Note,

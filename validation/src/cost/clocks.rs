@@ -33,7 +33,7 @@ pub fn section(shop: &Workshop) -> Section {
          times are median (range) over {rounds} rounds. The ratio of a method is its time divided \
          by the time of the first method in the table, in the same round. deadheat's clock on this \
          machine is `{}`. deadheat reads the clock so that no instruction of the measured work can \
-         move across the reading. The bare instruction does not prevent this.\n\n\
+         move across the reading. A clock instruction by itself, such as `rdtsc`, does not prevent this.\n\n\
          {}",
         clock.source().name(),
         measured.table("reading", "ns", 2),

@@ -396,8 +396,9 @@ impl CulpritSearch {
         due.map(|group| (group.first - 1, group.last))
     }
 
-    /// Returns the race from the older commit to the newer one, within bounds that keep all results
-    /// finite; `None` for a race of a commit against itself.
+    /// Returns the race as one from the older commit to the newer one, with its standard error and
+    /// its degrees of freedom limited so that all results are finite. `None` if both commits are
+    /// the same.
     fn checked(&self, race: CommitRace) -> Result<Option<CommitRace>, CulpritError> {
         let CommitRace { from, to, .. } = race;
         for commit in [from, to] {

@@ -191,7 +191,7 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
             };
             let mut text = format!("{name}{slices}.");
             if *forks {
-                text += " Commands start by fork, because the system refuses the flags of clone for a faster start.";
+                text += " Commands start by fork, because the system refuses the clone flags that would start them faster.";
             }
             match autogroup {
                 Some(true) => text += " Autogroup is on.",

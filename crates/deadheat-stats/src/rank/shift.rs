@@ -34,7 +34,7 @@ pub fn hodges_lehmann_shift(first: &[f64], second: &[f64]) -> Option<f64> {
 ///
 /// `None` if a sample is empty, a value or a bound is not finite, the level is not in (0, 1), the
 /// samples are too small for the level (3 against 3 reach at most 90%), or one sample has fewer
-/// than nine values and the other too many to count.
+/// than nine values and the arrangements are too many to count.
 pub fn shift_interval(first: &[f64], second: &[f64], two_sided_level: f64) -> Option<(f64, f64)> {
     let order = shift_order(first.len(), second.len(), two_sided_level)?;
     let sorted = Sorted::of(first, second)?;
