@@ -254,7 +254,7 @@ fn a_second_race_and_the_level_of_the_suite_are_told_in_every_shape() {
          fail for it.",
         "'weak' breaks the rule 'slower' if each comparison is judged by itself, but not after \
          correction for all 3 comparisons",
-        "After the correction, the gate finds a change of +1.31% with 80% power. --confirm races",
+        "After the correction, the gate finds a change of +1.31% with 80% power. --confirm gives",
         "(by chance alone, fewer than 1 of 3 would change; 1 of the 3 changes holds after \
          correction for all 3 or confirmed by a second race)",
     ];
