@@ -163,6 +163,17 @@ fn written(header: RunHeader) -> (RunHeader, String) {
 }
 
 #[test]
+fn the_selection_of_a_race_is_kept_and_keeps_to_the_schema() {
+    let mut header = common::header();
+    header.environment.surroundings.selection = Some("0f04ae7892ce1211".to_owned());
+    let (header, line) = written(header);
+    let read = read_run_from(line.as_bytes(), "run.jsonl").unwrap();
+    assert_eq!(read.header, header);
+    let line: Value = serde_json::from_str(&line).unwrap();
+    assert!(line_schema("header").is_valid(&line));
+}
+
+#[test]
 fn rules_of_a_benchmark_are_kept_and_keep_to_the_schema() {
     let mut looks = common::header().plan.design.looks;
     looks.levels = looks.levels.iter().map(|level| level / 5.0).collect();

@@ -129,6 +129,8 @@ fn run(number: usize, both: [(usize, &String); 2], random: &mut Stream) -> Histo
         },
         tool_version: "0.1.0".to_owned(),
         command: String::new(),
+        selection: String::new(),
+        unmeasured: 0,
         races: races.collect(),
     }
 }

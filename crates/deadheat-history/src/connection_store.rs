@@ -59,7 +59,9 @@ CREATE TABLE runs (
     candidate INTEGER NOT NULL REFERENCES commits,
     machine INTEGER NOT NULL REFERENCES machines,
     tool TEXT NOT NULL,
-    command TEXT NOT NULL
+    command TEXT NOT NULL,
+    selection TEXT NOT NULL,
+    unmeasured INTEGER NOT NULL
 );
 CREATE INDEX runs_by_baseline ON runs (baseline);
 CREATE INDEX runs_by_candidate ON runs (candidate);

@@ -215,8 +215,8 @@ impl Rows<'_> {
         let machine = self.machine(&run.machine)?;
         let mut insertion = self.transaction.prepare(
             "INSERT INTO runs (identity, content, length, path, started_at, baseline, candidate, \
-             machine, tool, command) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) \
-             RETURNING number",
+             machine, tool, command, selection, unmeasured) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, \
+             ?8, ?9, ?10, ?11, ?12) RETURNING number",
         )?;
         let row = params![
             run.identity,
@@ -229,6 +229,8 @@ impl Rows<'_> {
             machine,
             run.tool_version,
             run.command,
+            run.selection,
+            run.unmeasured as i64,
         ];
         let number: i64 = insertion.query_row(row, |row| row.get(0))?;
         let mut insertion = self.transaction.prepare(
@@ -318,6 +320,8 @@ mod tests {
             machine: HistoryMachine::default(),
             tool_version: "0.1.0".to_owned(),
             command: String::new(),
+            selection: "s".to_owned(),
+            unmeasured: 0,
             races: vec![HistoryRace {
                 series: HistorySeries {
                     benchmark: "parse".to_owned(),
@@ -376,8 +380,32 @@ mod tests {
         assert_eq!(effects, [0.2], "the race of the others is not read");
         assert_eq!(races[0].commits, [numbers[0], numbers[1]]);
         assert!(races[0].df > 1e6 && races[0].df.is_finite());
-        let between = index.errors_between(&"b".repeat(40), &"a".repeat(40));
-        assert_eq!(between.unwrap(), [("parse".to_owned(), 0.5)]);
+    }
+
+    #[test]
+    fn a_pair_is_known_by_its_selection_unless_its_latest_race_lacks_a_benchmark() {
+        let (_folder, mut index) = index();
+        let both = || [commit('a', 10), commit('b', 20)];
+        index.add(&[run("1", "x", both(), 0.1)]).unwrap();
+        let between = |index: &HistoryIndex, selection| {
+            let [one, other] = ['b', 'a'].map(|letter| letter.to_string().repeat(40));
+            index.error_between(&one, &other, selection).unwrap()
+        };
+        assert_eq!(between(&index, "s"), Some(0.5));
+        assert_eq!(between(&index, "t"), None);
+        let failed = HistoryRun {
+            started_at: Some(8),
+            unmeasured: 1,
+            ..run("2", "y", both(), 0.1)
+        };
+        index.add(&[failed]).unwrap();
+        assert_eq!(between(&index, "s"), Some(f64::INFINITY));
+        let repeated = HistoryRun {
+            started_at: Some(9),
+            ..run("3", "z", both(), 0.1)
+        };
+        index.add(&[repeated]).unwrap();
+        assert!(between(&index, "s").unwrap() < 0.3);
     }
 
     #[test]
@@ -392,7 +420,7 @@ mod tests {
         let mut query = index.connection.prepare(columns).unwrap();
         let columns = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
         let columns: Vec<(String, String)> = columns.unwrap().map(Result::unwrap).collect();
-        assert_eq!(columns.len(), 27, "{columns:?}");
+        assert_eq!(columns.len(), 29, "{columns:?}");
         for (table, column) in columns {
             let row = format!("| `{table}` |");
             let row = manual.lines().find(|line| line.starts_with(&row));

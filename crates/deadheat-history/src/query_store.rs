@@ -138,21 +138,36 @@ impl HistoryIndex {
         self.all(query.query_map(params![series, numbers(commits)], race))
     }
 
-    /// Returns the benchmarks that were raced between two commits, in either direction, with the
-    /// standard error of all their races combined.
-    pub fn errors_between(
+    /// Returns the largest standard error of a series between two commits, in either direction,
+    /// over all races with this selection; infinite if the latest of them did not measure all of its
+    /// benchmarks. `None` without such a race.
+    pub fn error_between(
         &self,
         one: &str,
         other: &str,
-    ) -> Result<Vec<(String, f64)>, FormatError> {
-        let query = "WITH both AS (SELECT number FROM commits WHERE id IN (?1, ?2)) \
-                     SELECT benchmark, sum(1.0 / (se * se)) FROM races \
-                     JOIN runs ON runs.number = races.run \
-                     JOIN series ON series.number = races.series \
-                     WHERE baseline IN both AND candidate IN both GROUP BY races.series";
-        let mut query = self.prepared(query)?;
-        let error = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, f64>(1)?.powf(-0.5)));
-        self.all(query.query_map([one, other], error))
+        selection: &str,
+    ) -> Result<Option<f64>, FormatError> {
+        const MEANT: &str = "baseline IN (SELECT number FROM commits WHERE id IN (?1, ?2)) \
+                             AND candidate IN (SELECT number FROM commits WHERE id IN (?1, ?2)) \
+                             AND selection = ?3";
+        let latest = format!(
+            "SELECT unmeasured FROM runs WHERE {MEANT} ORDER BY started_at DESC, number DESC LIMIT 1"
+        );
+        let errors = format!(
+            "SELECT sum(1.0 / (se * se)) FROM races JOIN runs ON runs.number = races.run \
+             WHERE {MEANT} GROUP BY series"
+        );
+        let words = [one, other, selection];
+        let mut latest = self.prepared(&latest)?;
+        let unmeasured: Vec<i64> = self.all(latest.query_map(words, |row| row.get(0)))?;
+        let mut errors = self.prepared(&errors)?;
+        let error = |row: &Row<'_>| Ok(row.get::<_, f64>(0)?.powf(-0.5));
+        let errors: Vec<f64> = self.all(errors.query_map(words, error))?;
+        let worst = errors.into_iter().reduce(f64::max);
+        Ok(match unmeasured.first() {
+            None | Some(0) => worst,
+            Some(_) => Some(f64::INFINITY),
+        })
     }
 
     fn prepared(&self, query: &str) -> Result<rusqlite::Statement<'_>, FormatError> {

@@ -141,8 +141,22 @@ pub fn stored_run(
         },
         tool_version: header.tool_version.clone(),
         command: shell_words::join(&header.command),
+        selection: environment
+            .surroundings
+            .selection
+            .clone()
+            .unwrap_or_default(),
+        unmeasured: unmeasured(run, &effects),
         races,
     })
+}
+
+/// Returns the number of benchmarks without a measured effect, not counting reruns.
+fn unmeasured(run: &Run, effects: &[MeasuredEffect]) -> usize {
+    let benchmarks = run.header.plan.benchmarks.iter().enumerate();
+    let raced = benchmarks.filter(|(_, one)| one.rerun.is_none() && one.contenders.len() > 1);
+    let is_measured = |index| effects.iter().any(|effect| effect.benchmark == index);
+    raced.filter(|(index, _)| !is_measured(*index)).count()
 }
 
 /// Returns an effect with its verdict and warnings. `None` if the analysis has no comparison for

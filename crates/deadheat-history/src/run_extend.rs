@@ -7,7 +7,7 @@ use std::time::Duration;
 use deadheat::parts::answer::to_stdout;
 use deadheat::parts::engine::{Clock as _, Interrupts, OsClock};
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::model::{MeasuredEffect, Until, in_one_line, without_help};
+use deadheat::parts::model::{MeasuredEffect, Until, fnv1a, in_one_line, without_help};
 use deadheat::parts::report::escape_message;
 use deadheat::parts::report::units::{counted, waiting};
 use deadheat::parts::terminal::{self, to_stderr};
@@ -70,6 +70,28 @@ impl ExtendArgs {
         self.race.options.read_rules()
     }
 
+    /// Returns a hash of the options that decide what is raced: the builds, the benchmarks, and the
+    /// judged metric. Options that only change the precision do not count.
+    fn selection(&self, recipe: &Recipe) -> String {
+        let settings = self.race.options.rules.settings();
+        let judged = (
+            settings.metric,
+            settings.callgrind,
+            settings.quantile,
+            settings.placement,
+            settings.waiting,
+        );
+        let options = &self.race.options;
+        let raced = (
+            recipe,
+            &self.race.cargo,
+            options.selection(),
+            &options.harness,
+            judged,
+        );
+        format!("{:016x}", fnv1a(format!("{raced:?}").bytes()))
+    }
+
     /// Returns the allowed spans of links, in commits; empty for all.
     fn spans(&self, commits: usize) -> Vec<usize> {
         let doubled = std::iter::successors(Some(1_usize), |span| span.checked_mul(2));
@@ -102,6 +124,8 @@ pub fn extend(mut args: ExtendArgs) -> Result<Status, Failure> {
     }
     let links = Links::new(commits.len(), &args.spans(commits.len()));
     let arguments = args.race.arguments();
+    let selection = args.selection(&recipe);
+    args.race.options.surroundings.selection = Some(selection.clone());
     let mut extension = Extension {
         target: OF_MARGIN * margin(&args.race.options),
         adding: Adding::new(&args.index)?,
@@ -111,6 +135,7 @@ pub fn extend(mut args: ExtendArgs) -> Result<Status, Failure> {
         commits,
         links,
         arguments,
+        selection,
         built: BTreeMap::new(),
         broken: BTreeMap::new(),
         unraced: Vec::new(),
@@ -139,6 +164,8 @@ struct Extension<'a> {
     commits: Vec<CommitInfo>,
     links: Links,
     arguments: Vec<String>,
+    /// A hash of the options that decide what is raced.
+    selection: String,
     adding: Adding,
     /// The standard error at which a race ends, as a logarithm of a ratio.
     target: f64,
@@ -159,17 +186,15 @@ struct Extension<'a> {
 
 impl Extension<'_> {
     /// Skips the pairs of commits whose races in the index are precise enough: the largest standard
-    /// error among the selected benchmarks, over all races of the pair, is at most the target.
+    /// error of a benchmark, over all races of the pair with the same selection, is at most the
+    /// target, and the latest of these races measured all its benchmarks.
     fn note_known(&mut self) -> Result<(), Failure> {
         for link in self.links.all() {
             if !self.noted.insert(link) {
                 continue;
             }
             let [old, new] = [link.0, link.1].map(|number| &*self.commits[number].id);
-            let errors = self
-                .adding
-                .errors_between(old, new, &self.args.race.options.filters)?;
-            let Some(worst) = errors.into_iter().reduce(f64::max) else {
+            let Some(worst) = self.adding.error_between(old, new, &self.selection)? else {
                 continue;
             };
             let is_enough = worst <= self.target;
@@ -336,10 +361,8 @@ impl Extension<'_> {
             self.failed += 1;
         }
         let [old, new] = [link.0, link.1].map(|number| &*self.commits[number].id);
-        let errors = self
-            .adding
-            .errors_between(old, new, &self.args.race.options.filters)?;
-        let worst = errors.into_iter().reduce(f64::max);
+        let worst = self.adding.error_between(old, new, &self.selection)?;
+        let worst = worst.filter(|worst| worst.is_finite());
         // One race of a link is enough per call, even if the plan ended before the target error: a
         // race of another link reduces the uncertainty more.
         self.links.raced(link, worst.unwrap_or(1.0), true);

@@ -7,7 +7,6 @@ use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::belongs_to_another;
 use deadheat::parts::model::{Commit, HELP};
 use deadheat::parts::report::units::counted;
-use deadheat::parts::settings::Selection;
 use deadheat::parts::system::held_back_signal;
 use deadheat::parts::terminal::to_stderr;
 use deadheat_build::{refuse_tracked, refuse_tracked_journals, top_of};
@@ -172,30 +171,20 @@ impl Adding {
         Ok(())
     }
 
-    /// Returns the combined standard error of all races between two commits, one value for each
-    /// benchmark whose name contains one of `names`.
+    /// Returns the largest standard error of the races between two commits with this selection, as
+    /// [`HistoryIndex::error_between`] does.
     #[cfg_attr(
         not(target_os = "linux"),
         allow(dead_code, reason = "only further races depend on it")
     )]
-    pub fn errors_between(
+    pub fn error_between(
         &self,
         old: &str,
         new: &str,
-        names: &[String],
-    ) -> Result<Vec<f64>, Failure> {
-        let between = self
-            .index
-            .errors_between(old, new)
-            .map_err(Failure::reading)?;
-        let selection = Selection {
-            filters: names.to_vec(),
-            ..Selection::default()
-        };
-        let meant = between
-            .into_iter()
-            .filter(|(name, _)| selection.names(name));
-        Ok(meant.map(|(_, se)| se).collect())
+        selection: &str,
+    ) -> Result<Option<f64>, Failure> {
+        let error = self.index.error_between(old, new, selection);
+        error.map_err(Failure::reading)
     }
 
     pub fn refuse(&mut self, failure: &Failure) {

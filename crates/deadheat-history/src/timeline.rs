@@ -28,6 +28,11 @@ pub struct HistoryRun {
     pub tool_version: String,
     /// The command that repeats the run; empty if it is unknown.
     pub command: String,
+    /// A hash of the options that decide what `deadheat history extend` races; empty for other
+    /// races.
+    pub selection: String,
+    /// The number of benchmarks without a measured effect, for example because they failed.
+    pub unmeasured: usize,
     /// The effects that the run measured.
     pub races: Vec<HistoryRace>,
 }

@@ -15,6 +15,8 @@ pub struct Surroundings {
     /// True if the user named two different Python interpreters, one for each side. The race may
     /// then be meant to compare their packages.
     pub chosen: bool,
+    /// In races of `deadheat history extend`: a hash of the options that decide what is raced.
+    pub selection: Option<String>,
 }
 
 /// The suite of one side, which both sides run.

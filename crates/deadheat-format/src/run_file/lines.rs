@@ -77,6 +77,7 @@ object! { Surroundings {
     interpreters: omit,
     packages: omit,
     chosen: omit,
+    selection: omit,
 } }
 
 object! { SharedSuite { side, files: omit, } }

@@ -288,6 +288,7 @@ pub fn program_header() -> RunHeader {
                     baseline: Some("1.26.4".to_owned()),
                     candidate: None,
                 }],
+                selection: None,
                 chosen: true,
             },
             debug_build: false,
