@@ -1,7 +1,7 @@
 //! The measurement of one contender or of a pair, and the comparison that is built from it.
 
 use deadheat_model::{
-    Aspects, Benchmark, BenchmarkDetails, Comparison, Estimate, Evidence, Figures, InSuite,
+    Aspects, Benchmark, BenchmarkDetails, Better, Comparison, Estimate, Evidence, Figures, InSuite,
     MetricComparison, Plan, Plots, Side, Terms, Verdict, Warning,
 };
 
@@ -48,6 +48,10 @@ impl Measurement {
         metrics: Vec<MetricComparison>,
         (estimate, verdict): (Option<Estimate>, Option<Verdict>),
     ) -> Self {
+        // A change of a metric whose better direction is unknown is neither faster nor slower.
+        let is_known = terms.metric.better() != Better::Unknown;
+        let has_a_direction =
+            |verdict: &Verdict| is_known || !matches!(verdict, Verdict::Faster | Verdict::Slower);
         let row = |row: MetricComparison| MetricComparison {
             candidate: following(&row.baseline, row.candidate, row.estimate.as_ref()),
             ..row
@@ -58,7 +62,7 @@ impl Measurement {
             baseline,
             metrics: metrics.into_iter().map(row).collect(),
             estimate,
-            verdict,
+            verdict: verdict.filter(has_a_direction),
         }
     }
 

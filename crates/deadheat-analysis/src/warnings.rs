@@ -1,8 +1,8 @@
 //! Warnings about a comparison, including disagreement between wall time and CPU time.
 
 use deadheat_model::{
-    Aspects, Benchmark, ClockCause, Contender, ContenderId, CounterAccess, Flags, LogRatio, Metric,
-    MetricComparison, Origin, RunHeader, Samples, Side, Verdict, Warning, Workload,
+    Aspects, Benchmark, Better, ClockCause, Contender, ContenderId, CounterAccess, Flags, LogRatio,
+    Metric, MetricComparison, Origin, RunHeader, Samples, Side, Verdict, Warning, Workload,
 };
 use deadheat_stats::summary::mean;
 use deadheat_stats::{
@@ -265,6 +265,14 @@ pub(crate) fn about_the_code(
     let mut warnings: Vec<Warning> = (benchmark.notes.iter().take(MOST_NOTES).cloned())
         .map(|note| Warning::WorkerNote { note })
         .collect();
+    let metric = &measurement.terms.metric;
+    let interval = measurement.estimate.as_ref().and_then(|one| one.interval);
+    let has_changed = interval.is_some_and(|one| one.low.0 > 0.0 || one.high.0 < 0.0);
+    if metric.better() == Better::Unknown && measurement.verdict.is_none() && has_changed {
+        warnings.push(Warning::DirectionUnknown {
+            metric: metric.name().to_owned(),
+        });
+    }
     // The flag describes the program that raced, not executables that other tools built.
     let ours = |contender: &Contender| matches!(contender.workload, Workload::Function(_));
     if header.environment.debug_build && benchmark.contenders.iter().any(ours) {

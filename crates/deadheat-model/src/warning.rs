@@ -379,6 +379,11 @@ named! {
             /// last blocks to the first. Positive if the first are slower.
             change: f64,
         } = "still-warming",
+        /// The judged metric changed, but it is unknown whether less or more of it is better.
+        DirectionUnknown {
+            /// The name of the metric.
+            metric: String,
+        } = "direction-unknown",
         /// Launches of one side more often ended with another exit code than 0, which `-i` accepts.
         ExitCodesDiffer {
             /// Share of the baseline's launches with another exit code than 0.

@@ -216,6 +216,10 @@ fn no_verdict_word(warnings: &[Warning]) -> &'static str {
     if warnings.iter().any(same) {
         return "the same recording";
     }
+    let undirected = |one: &Warning| matches!(one, Warning::DirectionUnknown { .. });
+    if warnings.iter().any(undirected) {
+        return "unknown direction";
+    }
     let too_few = warnings.iter().find_map(|one| match one {
         Warning::FewObservations { each, .. } if one.is_one_a_side() => Some(one_a_side(*each)),
         Warning::FewObservations { each, .. } => Some(match each {

@@ -711,6 +711,11 @@ pub fn sentence(
                 change(*by)
             ),
         },
+        Warning::DirectionUnknown { metric } => format!(
+            "It is unknown whether less or more of '{}' is better, so its change is neither faster nor \
+             slower.",
+            quoted(metric, glyphs)
+        ),
         Warning::ExitCodesDiffer {
             baseline,
             candidate,

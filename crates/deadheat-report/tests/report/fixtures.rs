@@ -985,6 +985,9 @@ pub fn every_warning() -> Vec<Warning> {
             contender: "empty\u{1b}[2J".to_owned(),
             ns: 0.081,
         },
+        Warning::DirectionUnknown {
+            metric: "widgets\u{1b}[2J".to_owned(),
+        },
         Warning::ExitCodesDiffer {
             baseline: 0.0,
             candidate: 0.75,
