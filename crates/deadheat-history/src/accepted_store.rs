@@ -185,6 +185,7 @@ fn entry_of(
     // commit.
     let commit = commit.map(|commit| commit.to_ascii_lowercase());
     let commit = commit.filter(|commit| is_object_id(commit));
+    let why = why.filter(|why: &String| !why.trim().is_empty());
     let (Some(commit), Some(why)) = (commit, why) else {
         let problem =
             "an acceptance needs the full id of a commit (40 or 64 digits) and a reason (why)";
@@ -220,7 +221,7 @@ mod tests {
                 None,
                 "a \"reason\" of \\ two\nlines\u{7}",
             ),
-            accepted(&"a".repeat(40), Some("parse = [1]"), ""),
+            accepted(&"a".repeat(40), Some("parse = [1]"), "'"),
         ];
         fs::write(folder.path().join(".gitignore"), "*\n").unwrap();
         let path = write_accepted(&index, &all).unwrap();
@@ -232,6 +233,8 @@ mod tests {
 
     #[test]
     fn what_says_something_odd_is_named_by_its_line() {
+        const BLANK: &str =
+            "[[accepted]]\ncommit = '0123456789012345678901234567890123456789'\nwhy = ' '\n";
         for (text, line, word) in [
             ("[[accepted]]\ncommit = 'abcd'\n", 1, "a reason"),
             (
@@ -239,6 +242,7 @@ mod tests {
                 1,
                 "full id",
             ),
+            (BLANK, 1, "a reason"),
             ("\n[[other]]\n", 2, "[[accepted]]"),
             ("[[accepted]]\ncommit = 'abcd'\nwhen = ''\n", 3, "'when'"),
             ("[[accepted]]\ncommit = 1\nwhy = ''\n", 2, "a string"),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-use deadheat::parts::format::{FileProblem, FormatError};
+use deadheat::parts::format::{FileProblem, FormatError, belongs_to_another};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
@@ -116,8 +116,8 @@ pub(crate) fn connect(path: &Path, stop: Stop) -> Result<Connection, FormatError
 /// The last bytes of a journal that names the journal of a transaction over several databases.
 const OF_SEVERAL: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 
-/// Refuses a journal of this database that names another file, because SQLite would delete that
-/// file when it rolls back the journal. deadheat writes to one database per transaction, so its own
+/// Refuses a journal of another user, and a journal of this database that names another file,
+/// because SQLite would delete that file when it rolls back the journal. deadheat writes to one database per transaction, so its own
 /// journals name no other file.
 fn refuse_foreign_journal(path: &Path) -> Result<(), FormatError> {
     let mut journal = path.as_os_str().to_owned();
@@ -130,6 +130,12 @@ fn refuse_foreign_journal(path: &Path) -> Result<(), FormatError> {
         file.read_exact(&mut ending).ok()?;
         Some(ending)
     };
+    // SQLite would write the content of the journal into the database.
+    let folder = path.parent().unwrap_or(Path::new(""));
+    if belongs_to_another(&journal, folder) {
+        let problem = "belongs to another user, so the index is not used; delete it";
+        return Err(FileProblem::Unknown(problem.to_owned()).of(&journal));
+    }
     let is_file = std::fs::metadata(&journal).is_ok_and(|about| about.is_file());
     if is_file && ending() == Some(OF_SEVERAL) {
         let problem = "belongs to another index; delete it";

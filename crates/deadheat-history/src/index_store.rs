@@ -400,12 +400,15 @@ mod tests {
         };
         index.add(&[failed]).unwrap();
         assert_eq!(between(&index, "s"), Some(f64::INFINITY));
+        assert_eq!(index.unmeasured_at(&"b".repeat(40)).unwrap(), 1);
+        assert_eq!(index.unmeasured_at(&"c".repeat(40)).unwrap(), 0);
         let repeated = HistoryRun {
             started_at: Some(9),
             ..run("3", "z", both(), 0.1)
         };
         index.add(&[repeated]).unwrap();
         assert!(between(&index, "s").unwrap() < 0.3);
+        assert_eq!(index.unmeasured_at(&"b".repeat(40)).unwrap(), 0);
     }
 
     #[test]

@@ -170,6 +170,17 @@ impl HistoryIndex {
         })
     }
 
+    /// Returns the number of benchmarks that the latest race with a commit did not measure; 0 without
+    /// such a race.
+    pub fn unmeasured_at(&self, commit: &str) -> Result<u64, FormatError> {
+        let query = "WITH this AS (SELECT number FROM commits WHERE id = ?1) \
+                     SELECT unmeasured FROM runs WHERE baseline IN this OR candidate IN this \
+                     ORDER BY started_at DESC, number DESC LIMIT 1";
+        let mut query = self.prepared(query)?;
+        let found: Vec<i64> = self.all(query.query_map([commit], |row| row.get(0)))?;
+        Ok(found.first().map_or(0, |count| count.unsigned_abs()))
+    }
+
     fn prepared(&self, query: &str) -> Result<rusqlite::Statement<'_>, FormatError> {
         let prepared = self.connection.prepare(query);
         prepared.map_err(failure(&self.path))

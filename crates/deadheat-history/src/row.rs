@@ -146,17 +146,18 @@ pub fn stored_run(
             .selection
             .clone()
             .unwrap_or_default(),
-        unmeasured: unmeasured(run, &effects),
+        unmeasured: unmeasured(run, &effects).len(),
         races,
     })
 }
 
-/// Returns the number of benchmarks without a measured effect, not counting reruns.
-fn unmeasured(run: &Run, effects: &[MeasuredEffect]) -> usize {
+/// Returns the names of the benchmarks without a measured effect, without reruns.
+pub(crate) fn unmeasured<'a>(run: &'a Run, effects: &[MeasuredEffect]) -> Vec<&'a str> {
     let benchmarks = run.header.plan.benchmarks.iter().enumerate();
     let raced = benchmarks.filter(|(_, one)| one.rerun.is_none() && one.contenders.len() > 1);
     let is_measured = |index| effects.iter().any(|effect| effect.benchmark == index);
-    raced.filter(|(index, _)| !is_measured(*index)).count()
+    let missing = raced.filter(|(index, _)| !is_measured(*index));
+    missing.map(|(_, one)| one.name.as_str()).collect()
 }
 
 /// Returns an effect with its verdict and warnings. `None` if the analysis has no comparison for

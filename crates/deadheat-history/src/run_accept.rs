@@ -32,6 +32,10 @@ pub fn accept(args: &AcceptArgs) -> Result<Status, Failure> {
     let before = accepted.len();
     accepted.retain(|one| !is_it(one));
     match &args.why {
+        Some(why) if why.trim().is_empty() => {
+            let text = format!("the reason for accepting {name} is empty");
+            return Err(Failure::Usage(text));
+        }
         Some(why) => {
             let one = Accepted {
                 commit,

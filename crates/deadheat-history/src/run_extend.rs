@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use deadheat::parts::analysis::measured_effects;
 use deadheat::parts::answer::to_stdout;
 use deadheat::parts::engine::{Clock as _, Interrupts, OsClock};
 use deadheat::parts::exit::{Failure, Status};
@@ -20,6 +21,7 @@ use deadheat_options::repository::{ends, failure, here, interrupts};
 use crate::command::ExtendArgs;
 use crate::files_store::StoredRun;
 use crate::links::Links;
+use crate::row::unmeasured;
 use crate::run_index::Adding;
 
 /// The target for the standard error of a race, as a share of the margin. A difference as large as
@@ -141,6 +143,7 @@ pub fn extend(mut args: ExtendArgs) -> Result<Status, Failure> {
         unraced: Vec::new(),
         raced: 0,
         failed: 0,
+        unmeasured: BTreeSet::new(),
         known: 0,
         noted: BTreeSet::new(),
         args: &args,
@@ -148,6 +151,19 @@ pub fn extend(mut args: ExtendArgs) -> Result<Status, Failure> {
     };
     extension.note_known()?;
     extension.run()
+}
+
+/// The largest number of benchmarks that a message names.
+const MOST_NAMED: usize = 5;
+
+/// Returns the first names, and the number of further names.
+fn named(mut names: Vec<String>) -> String {
+    let more = names.len().saturating_sub(MOST_NAMED);
+    names.truncate(MOST_NAMED);
+    match more {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
+    }
 }
 
 /// Returns the margin as a logarithm.
@@ -179,6 +195,8 @@ struct Extension<'a> {
     raced: usize,
     /// The number of races in which a benchmark failed.
     failed: usize,
+    /// The benchmarks that a race did not measure.
+    unmeasured: BTreeSet<String>,
     known: usize,
     /// Pairs of commits that were looked up in the index.
     noted: BTreeSet<(usize, usize)>,
@@ -205,7 +223,11 @@ impl Extension<'_> {
     }
 
     fn run(mut self) -> Result<Status, Failure> {
-        let budget = self.args.race.options.rules.settings().budget;
+        let rules = &self.args.race.options.rules;
+        if let Some(origin) = rules.origin() {
+            to_stderr("deadheat: history", &origin);
+        }
+        let budget = rules.settings().budget;
         self.say(&format!(
             "{} of {} planned, {} already precise enough; each race ends at a standard error of \
              {:.2}%",
@@ -360,6 +382,9 @@ impl Extension<'_> {
         if !outcome.run.failures.is_empty() {
             self.failed += 1;
         }
+        let effects = measured_effects(&outcome.run);
+        let unmeasured = unmeasured(&outcome.run, &effects).into_iter();
+        self.unmeasured.extend(unmeasured.map(str::to_owned));
         let [old, new] = [link.0, link.1].map(|number| &*self.commits[number].id);
         let worst = self.adding.error_between(old, new, &self.selection)?;
         let worst = worst.filter(|worst| worst.is_finite());
@@ -401,7 +426,14 @@ impl Extension<'_> {
                 counted(self.failed as u64, "race has", "races have")
             );
         }
-        if left > 0 {
+        if !self.unmeasured.is_empty() {
+            let names = self.unmeasured.iter().map(|name| format!("'{name}'"));
+            text += &format!(
+                "not measured in every race: {}\n",
+                escape_message(&named(names.collect()), terminal::glyphs_of_stdout())
+            );
+        }
+        if left > 0 || !self.unmeasured.is_empty() {
             text += "run the same command again to continue\n";
         }
         let ends = [0, self.commits.len() - 1];

@@ -118,7 +118,7 @@ pub fn check(args: &CheckArgs) -> Result<Status, Failure> {
     let unjudged = if !found.timelines.iter().any(compares_commits) {
         Some("no races compare two of these commits, so nothing was checked".to_owned())
     } else if args.range.names_the_newest() {
-        without_the_newest(&found)
+        without_the_newest(&found).map_or_else(|| args.unmeasured(&found), |why| Ok(Some(why)))?
     } else {
         None
     };
@@ -196,6 +196,25 @@ fn without_precision(history: &History) -> Option<String> {
         .filter(|_| imprecise.len() == history.timelines.len())?;
     let glyphs = Glyphs::new(terminal::speaks_unicode());
     Some(imprecise_in_words(first, history, glyphs))
+}
+
+impl CheckArgs {
+    /// Returns a sentence about the benchmarks that the latest race of the newest commit did not
+    /// measure, because they failed or because the time budget ended; `None` without any.
+    fn unmeasured(&self, history: &History) -> Result<Option<String>, Failure> {
+        let Some(tip) = &history.tip else {
+            return Ok(None);
+        };
+        let index = self.range.index.open()?;
+        let count = index.unmeasured_at(&tip.id).map_err(Failure::reading)?;
+        Ok((count > 0).then(|| {
+            format!(
+                "the latest race of {}, the newest commit of the range, did not measure {}",
+                tip.short(),
+                counted(count, "benchmark", "benchmarks")
+            )
+        }))
+    }
 }
 
 /// Returns the reason why the newest commit of the range was not judged; `None` if it was.

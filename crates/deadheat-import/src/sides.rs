@@ -474,7 +474,8 @@ fn matched(sides: &[(&str, &[Held<'_>])], asked: Option<&str>) -> Match {
     }
     let unlike = |why: String| Match::LeftOut(LeftOutReason::NotAlike(why));
     if let Some((side, _)) = all().find(|(_, benchmark)| benchmark.processes.is_empty()) {
-        return unlike(format!("no values in '{side}'"));
+        let why = format!("no values in '{side}'");
+        return Match::LeftOut(LeftOutReason::Skipped(why));
     }
     if let Some(why) = other_work(sides).or_else(|| other_threads(sides)) {
         return unlike(why);

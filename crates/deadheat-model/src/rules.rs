@@ -173,6 +173,9 @@ pub enum Idle {
 pub struct Glob {
     pattern: String,
     wildcards: Wildcards,
+    /// The length in bytes of the shortest name that can match. Searching a name for a part that is
+    /// longer than the name would take time proportional to the part.
+    shortest: usize,
 }
 
 /// The wildcards in a pattern. They are found once, because thousands of patterns may be compared
@@ -193,7 +196,12 @@ impl Glob {
             (_, true) => Wildcards::Stars,
             _ => Wildcards::None,
         };
-        Self { pattern, wildcards }
+        let stars = pattern.matches('*').count();
+        Self {
+            shortest: pattern.len() - stars,
+            pattern,
+            wildcards,
+        }
     }
 
     /// Returns the pattern as written.
@@ -204,6 +212,7 @@ impl Glob {
     /// Returns true if the pattern matches the whole name.
     pub fn fits(&self, name: &str) -> bool {
         match self.wildcards {
+            _ if name.len() < self.shortest => false,
             Wildcards::None => self.pattern == name,
             Wildcards::Stars => self.fits_by_parts(name),
             Wildcards::QuestionMarks => self.fits_by_characters(name),
@@ -409,5 +418,15 @@ mod tests {
         let glob = Glob::new("*a".repeat(200));
         assert!(!glob.fits(&"a".repeat(199)));
         assert!(glob.fits(&"ab".repeat(5_000).replace("ab", "ba")));
+    }
+
+    #[test]
+    fn a_name_shorter_than_the_pattern_does_not_fit() {
+        for pattern in ["abc*", "*abc*", "a*b?", "??*?"] {
+            let glob = Glob::new(pattern);
+            assert!(!glob.fits("ab"), "{pattern}");
+            assert!(glob.fits("abc"), "{pattern}");
+        }
+        assert!(Glob::new("*ä*").fits("ä") && Glob::new("?").fits("ä"));
     }
 }

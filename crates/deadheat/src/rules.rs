@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use deadheat_analysis::blocks_for_quantile;
 use deadheat_format::{FileProblem, find_rules, read_rules};
 use deadheat_model::{
-    Benchmark, BenchmarkOverrides, FailOn, HELP, LevelOverride, Looks, RaceSettings, RulesFile,
-    RulesOfSome,
+    Benchmark, BenchmarkOverrides, FailOn, Glob, HELP, LevelOverride, Looks, RaceSettings,
+    RulesFile, RulesOfSome,
 };
 
 use crate::exit::Failure;
@@ -104,6 +104,21 @@ impl Rules {
             *rules = std::mem::take(rules).without(&self.asked.settings);
         }
         some
+    }
+
+    /// Returns a sentence that names the rules file and the benchmarks that its filters select;
+    /// `None` without a file.
+    pub fn origin(&self) -> Option<String> {
+        let file = self.file.as_ref()?;
+        let filters = self.selection(Selection::default());
+        let mut text = format!("settings come from {}", file.path.display());
+        for (key, globs) in [("include", filters.include), ("exclude", filters.exclude)] {
+            if !globs.is_empty() {
+                let patterns: Vec<&str> = globs.iter().map(Glob::pattern).collect();
+                text += &format!("; {key}: {}", patterns.join(", "));
+            }
+        }
+        Some(text)
     }
 
     /// Returns `selection`, which is that of the command line, with the filters of the rules file

@@ -224,17 +224,19 @@ fn kind_of(named: &str, arguments: &[String]) -> Result<Kind, Failure> {
     }
 }
 
-/// Returns true if `name` ends like a file of results. Such a file is never started as a program,
-/// whatever it contains.
+/// Returns true if `name` is like that of a file of results or of its backup, such as `a.json.old`.
+/// Such a file is never started as a program, whatever it contains.
 pub fn is_called_a_result(name: &str) -> bool {
     const ENDINGS: [&str; 17] = [
         "json", "jsonl", "ndjson", "csv", "tsv", "txt", "log", "hlog", "xml", "html", "md", "toml",
         "yaml", "yml", "bak", "gz", "zst",
     ];
-    let ending = Path::new(name)
-        .extension()
-        .and_then(|ending| ending.to_str());
-    ending.is_some_and(|ending| ENDINGS.contains(&&*ending.to_lowercase()))
+    let name = Path::new(name).file_name().and_then(|name| name.to_str());
+    let mut endings = name.unwrap_or_default().split('.').skip(1);
+    endings.any(|ending| {
+        let ending = ending.trim_end_matches('~').to_lowercase();
+        ENDINGS.contains(&ending.as_str())
+    })
 }
 
 /// Refuses a program next to results, because comparing saved results never starts a program.
@@ -566,6 +568,30 @@ mod tests {
         assert_eq!(request("filters a x y").unwrap(), [f.clone(), g.clone()]);
         let filtered = [f, entrant("b", Some("y"))];
         assert_eq!(request("benchmarksfiltered a x b y").unwrap(), filtered);
+    }
+
+    #[test]
+    fn results_and_their_backups_are_never_programs() {
+        for name in [
+            "a.json",
+            "out/a.JSON",
+            "a.json.old",
+            "a.csv~",
+            "a.json.tmp",
+            "a.txt.gz",
+        ] {
+            assert!(is_called_a_result(name), "{name}");
+        }
+        for name in [
+            "bench",
+            "bench.old",
+            "bench-1.2",
+            "json",
+            "a.json/bench",
+            "sum.md5",
+        ] {
+            assert!(!is_called_a_result(name), "{name}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString};
+use std::fs;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
@@ -84,6 +85,8 @@ impl Server {
             let _ = unsafe { signal(number, SigHandler::SigDfl) };
         }
         forget();
+        // `killall -9 deadheat` then kills only deadheat, and the launcher kills the commands.
+        let _ = fs::write("/proc/self/comm", "dh-launcher");
         // Orphans of a command become our children instead of init's, so that
         // they can be found and killed when deadheat dies.
         // SAFETY: prctl with constant arguments.
