@@ -267,6 +267,14 @@ pub(super) fn remedy(analysis: &Analysis) -> Option<String> {
         }
         () => "",
     };
+    // criterion writes a folder for each recording.
+    if tool.starts_with("criterion") {
+        return Some(
+            "A verdict needs six folders per side, recorded in turns: deadheat compare old/* \
+             --against new/*."
+                .to_owned(),
+        );
+    }
     let ending = match file.source.rsplit_once('.') {
         Some((_, ending)) if ending.chars().all(|c| c.is_ascii_alphanumeric()) => ending,
         _ => "json",
