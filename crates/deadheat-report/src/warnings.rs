@@ -386,10 +386,10 @@ pub fn sentence(
             let advice = source.pick(
                 "",
                 "; if the first launches are slow, warm up with -w",
-                "; if the first ones are slow, warm up before recording",
+                "; if the first samples are the slow ones, warm up before recording",
             );
             format!(
-                "The tail differs: {seen} changed by {}. If the slow cases matter, compare the \
+                "The tail differs: {seen} changed by {}. If the slow samples matter, compare the \
                  means too{advice}.",
                 change(*mean_change)
             )

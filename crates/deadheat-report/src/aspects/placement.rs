@@ -127,7 +127,7 @@ pub(crate) fn fixed_briefly(
         ),
         // If only one of the commands has a record of its link, that command runs on neutral links.
         _ => format!(
-            ", and this race did not vary the link order on both sides. To vary it, {}",
+            ", and this race did not vary the link order of every side. To vary it, {}",
             linking(source)
         ),
     };
