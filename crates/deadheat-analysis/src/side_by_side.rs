@@ -21,7 +21,8 @@ pub(crate) struct SideBySide<'a> {
 }
 
 impl<'a> SideBySide<'a> {
-    /// Returns the race side by side with its rerun; `None` for a benchmark in turns.
+    /// Returns the race, if its contenders ran side by side, and its rerun in turns, if that has
+    /// enough replicates. `None` if the contenders of the race took turns.
     pub(crate) fn of(raced: &Raced<'a>) -> Option<Self> {
         let benchmark = &raced.run.header.plan.benchmarks[raced.index];
         benchmark.side_by_side?;

@@ -135,7 +135,8 @@ pub(crate) fn extend_without(to: &mut Samples, samples: &Samples) {
     }
 }
 
-/// Returns all samples without their delay.
+/// Returns a copy of all samples, with the scheduling delay of each sample subtracted from its wall
+/// time.
 pub(crate) fn without(samples: &Samples) -> Samples {
     let mut without = Samples::new(samples.metrics().to_vec());
     extend_without(&mut without, samples);

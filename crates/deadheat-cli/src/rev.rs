@@ -83,8 +83,8 @@ pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
     let of_benches = args.ways.benches_option().filter(|_| !is_pytest);
     if let Some(option) = args.ways.needs_cargo().or(of_benches) {
         return Err(Failure::Usage(format!(
-            "{option} is for `cargo bench`, which builds nothing here\nhelp: --base-env, \
-             --cand-env and, with --build, --cand-build set how the two builds differ"
+            "{option} applies only to builds by `cargo bench`, and this command line builds in another \
+             way\nhelp: --base-env, --cand-env and, with --build, --cand-build set how the two builds differ"
         )));
     }
     args.race.criterion.refuse_without_cargo()?;

@@ -131,7 +131,11 @@ fn merged_in_any_order_parts_give_the_same_bytes_and_the_gate_holds_for_all_of_t
     assert_eq!(hosts["hosts"].as_array().unwrap().len(), 6);
     assert!(hosts["next_host"][0].as_f64().unwrap() < hosts["next_host"][1].as_f64().unwrap());
     let again = track.run(&["analyze", "one.jsonl", "-v"]);
-    says(&again, 0, &["this verdict is about hosts like these 6"]);
+    says(
+        &again,
+        0,
+        &["this verdict is about all hosts that resemble these 6"],
+    );
     assert!(said(&again).contains("parts: host"), "{again:?}");
 }
 

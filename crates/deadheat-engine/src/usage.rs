@@ -70,8 +70,8 @@ pub(crate) fn wait(pid: libc::pid_t, options: libc::c_int) -> Option<Waited> {
     })
 }
 
-/// The number of pairs of clock readings, with nothing in between, whose median is the overhead of
-/// the readings.
+/// How many times deadheat measures the CPU time of two readings with nothing in between. The
+/// overhead is the median of these times.
 const EMPTY_PAIRS: usize = 51;
 
 #[inline]

@@ -57,7 +57,10 @@ fn open(path: &Path, options: &OpenOptions, use_of_other_end: &str) -> io::Resul
     // If the other end is never opened, this thread ends with the process.
     thread::spawn(move || sender.send(options.open(path)));
     let (wait, told) = match GAVE_UP.load(Ordering::Relaxed) {
-        true => (SHORT_WAIT, "0.1 s, after 10 s for another pipe"),
+        true => (
+            SHORT_WAIT,
+            "0.1 s (deadheat already waited 10 s for another pipe)",
+        ),
         false => (LONGEST_WAIT, "10 s"),
     };
     receiver.recv_timeout(wait).unwrap_or_else(|_| {

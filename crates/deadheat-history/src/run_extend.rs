@@ -319,7 +319,8 @@ impl Extension<'_> {
         [old, new].map(|number| self.commits[number].short())
     }
 
-    /// Builds both commits. Returns false if one does not build; the links then skip that commit.
+    /// Builds both commits of a pair. Returns false if one of them does not build; no later pair
+    /// then contains that commit.
     fn build_both(&mut self, (old, new): (usize, usize)) -> Result<bool, BuildError> {
         // All commits that lack a bench target get it from the last commit, so that all race the
         // same one.

@@ -104,7 +104,8 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Returns the settings that a command line takes, in the order of the table.
+    /// Returns the settings that the command line `front` takes as options, in the order of the
+    /// help texts.
     pub fn of(front: Front) -> impl Iterator<Item = &'static Setting> {
         let takes = move |setting: &&Setting| setting.help_on(front).is_some();
         SETTINGS.iter().filter(takes)

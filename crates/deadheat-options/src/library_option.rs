@@ -44,7 +44,8 @@ impl CriterionArgs {
         match self.criterion {
             None => Ok(()),
             Some(_) => Err(Failure::Usage(
-                "--criterion is for `cargo bench`, which builds nothing here\nhelp: leave it out"
+                "--criterion applies only to builds by `cargo bench`, and this command line builds in \
+                 another way\nhelp: leave it out"
                     .to_owned(),
             )),
         }

@@ -464,7 +464,7 @@ pub fn ending(ending: &Ending, source: Source, glyphs: Glyphs) -> Option<String>
             let reason = shown(reason, 400, glyphs);
             let reason = reason.trim_end_matches('.');
             Some(format!(
-                "The run failed and what was measured before is shown: {reason}."
+                "The run failed: {reason}. What was measured before is shown."
             ))
         }
         Ending::Cut => Some(format!(

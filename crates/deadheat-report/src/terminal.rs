@@ -173,7 +173,8 @@ impl Terminal {
         }
     }
 
-    /// Formats a verdict after its mark, with the size in bold and the interval dimmed.
+    /// Formats the mark of a verdict, its sentence and its details. In colour, the verdict and the
+    /// size of the change are bold, and the interval is dimmed.
     fn verdict(&self, one: &VerdictLine) -> String {
         let prefix = format!("{} ", one.mark);
         let text = self.wrapped(&prefix, &one.sentence.to_string());

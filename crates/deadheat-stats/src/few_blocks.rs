@@ -39,7 +39,7 @@ pub struct Stretch {
 }
 
 impl Stretch {
-    /// The stretch for `replicates` (P) with the given c and b.
+    /// The stretch for `replicates` (P), with `factor` (c) and `bend` (b).
     pub fn new(replicates: usize, factor: f64, bend: f64) -> Self {
         let p = replicates.max(2);
         Self {

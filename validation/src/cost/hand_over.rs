@@ -28,8 +28,9 @@ pub fn section(shop: &Workshop) -> Section {
          {TURNS} hand-overs. The methods take turns.\n\n\
          For deadheat, two workers run the same block in two ways: in one, the workers alternate; \
          in the other, each worker takes its half of the block in a row. deadheat's figure is the \
-         difference between the two times of a turn. This figure covers the pipe, a note that the \
-         worker waits, and the time until the other worker sleeps. A sample begins only when the \
+         difference between the two times of a turn. This figure covers the passing of the turn \
+         through the pipe, a byte that tells deadheat that the worker has no turn, and the time until \
+         the other worker sleeps. A sample begins only when the \
          other worker sleeps, so that the other worker does not fall asleep during the \
          sample.\n\n\
          {}",

@@ -60,7 +60,7 @@ pub(crate) fn of_suite(comparisons: &[Comparison]) -> Vec<String> {
 fn scope(across: &AcrossHosts, begins: &str) -> String {
     let count = across.kept().count();
     match (across.like_these, count) {
-        (true, _) => format!("{begins} hosts like these {count}"),
+        (true, _) => format!("{begins} all hosts that resemble these {count}"),
         (false, 1) => format!("{begins} this host only"),
         (false, _) => format!("{begins} these {count} hosts only"),
     }

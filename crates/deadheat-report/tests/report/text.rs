@@ -45,7 +45,7 @@ fn a_host_that_is_left_out_by_its_control_is_named_with_the_reason() {
     let many = to_text(&over_controlled_hosts(true), &BRIEF);
     let words = many.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
-        "this verdict is about hosts like these 6",
+        "this verdict is about all hosts that resemble these 6",
         "on 3 of 6 hosts the control differs from the baseline; these are too many to \
          leave out, so all are kept: part 3, +2.10% [",
     ] {

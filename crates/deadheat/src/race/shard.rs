@@ -30,7 +30,7 @@ pub fn begun_part(
     let why = match held {
         None => "holds a whole race, not a part of one".to_owned(),
         Some(held) if held != part => format!(
-            "holds part {} of {}, and this is part {} of {}",
+            "holds part {} of {}, but this command line races part {} of {}",
             held.index, held.count, part.index, part.count
         ),
         Some(_) if header.command != command => format!(
