@@ -6,14 +6,15 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser};
 use deadheat::parts::answer::Format;
 use deadheat::parts::exit::Failure;
-use deadheat::parts::model::{HELP, Harness, fnv1a, positive_number};
+use deadheat::parts::model::{HELP, Harness, LogRatio, fnv1a, positive_number};
+use deadheat::parts::settings::FailOn;
 use deadheat::parts::{PlanUse, ReportFiles, StartedFile, check_file};
 use deadheat_build::{Parents, Recipe, refuse_tracked, tracked_files};
 use deadheat_options::commit_command::CommitCommand;
 use deadheat_options::commit_race::CommitRaceArgs;
 use deadheat_options::repository::{ends, refuse_path, refuse_split_range};
 
-use crate::log::{BisectLimits, BisectPrior, MOST_RACES};
+use crate::log::{BisectEvent, BisectLimits, BisectLog, BisectPrior, MOST_RACES};
 use crate::log_store::{digest, latest_bisect_log, read_bisect_log};
 
 /// Shown at the end of `deadheat bisect --help`.
@@ -313,6 +314,36 @@ impl BisectArgs {
         BisectLimits {
             budget: self.race.options.rules.settings().budget,
             races: self.max_races.unwrap_or(USUAL_RACES),
+            fails_on_slower: self.fails_on_slower(),
+        }
+    }
+
+    fn fails_on_slower(&self) -> bool {
+        let answer = &self.race.options.answer;
+        answer.asks_to_fail_on(FailOn::Slower)
+    }
+
+    /// Refuses `--fail-on slower` for a search that began without this rule and uses a benchmark
+    /// that became faster, although another one became slower.
+    pub(crate) fn check_benchmark(&self, log: &BisectLog) -> Result<(), Failure> {
+        let Some(chosen) = log.chosen().filter(|_| self.fails_on_slower()) else {
+            return Ok(());
+        };
+        let is_worse = |effect: &LogRatio| log.request.is_worse(*effect);
+        let first = log.events.iter().find_map(|event| match event {
+            BisectEvent::Raced(raced) => Some(&raced.effect),
+            _ => None,
+        });
+        let mut others = chosen.called.iter().zip(&chosen.changes);
+        match others.find(|(_, change)| is_worse(change)) {
+            Some((slower, _)) if !chosen.is_slowdown && !first.is_some_and(is_worse) => {
+                Err(Failure::Usage(format!(
+                    "--fail-on slower: the search is about '{}', but '{}' is slower{HELP}begin the \
+                     search with --fail-on slower, so that it is about the largest slowdown",
+                    chosen.benchmark, slower
+                )))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -1,13 +1,13 @@
 //! The answer of a search as JSON, `deadheat.bisect-answer/1`, described by
 //! `docs/schema/bisect-answer-1.schema.json`.
 
-use deadheat::parts::model::{Json, Object, column_name};
+use deadheat::parts::model::{Json, LeftOut, Object, column_name};
 use deadheat::parts::report::Terminal;
 use deadheat::parts::report::json::{self, all};
 
 use crate::log::{
     BisectAnswer, BisectCommit, BisectEvent, BisectRequest, BisectStanding, Bisection, CommitShare,
-    StepEstimate,
+    StepEstimate, UnmeasuredBenchmark, UnmeasuredReason,
 };
 use crate::page::to_bisect_text;
 use crate::words::bounds;
@@ -40,6 +40,8 @@ pub fn to_bisect_json(bisection: &Bisection) -> String {
             "benchmark",
             bisection.races().next().map(|race| &race.benchmark),
         )
+        .with("changed", changed(bisection))
+        .with("unmeasured", all(bisection.log.unmeasured(), unmeasured))
         .with("seconds", bisection.log.seconds())
         .with("answer", end.map(|end| answer(&end.answer, request)))
         .with("step", end.and_then(|end| end.step.as_ref()).map(step))
@@ -51,6 +53,38 @@ pub fn to_bisect_json(bisection: &Bisection) -> String {
         .with("summary", summary(bisection))
         .with("commands", commands(bisection));
     json::text(document)
+}
+
+/// Returns the other benchmarks that changed between GOOD and BAD.
+fn changed(bisection: &Bisection) -> Json {
+    let chosen = bisection.log.chosen();
+    let called = chosen.into_iter().flat_map(|chosen| {
+        let changes = chosen.changes.iter().map(|change| Some(change.change()));
+        let changes = changes.chain(std::iter::repeat(None));
+        chosen.called.iter().zip(changes)
+    });
+    Json::from_iter(called.map(|(benchmark, change)| {
+        Object::new()
+            .with("benchmark", benchmark)
+            .with("change", change)
+    }))
+}
+
+fn unmeasured(one: &UnmeasuredBenchmark) -> Object {
+    let (reason, message) = match &one.reason {
+        UnmeasuredReason::LeftOut(reason) => {
+            return json::left_out(&LeftOut {
+                benchmark: one.benchmark.clone(),
+                reason: reason.clone(),
+            });
+        }
+        UnmeasuredReason::Failed(message) => ("failed", Some(message)),
+        UnmeasuredReason::TooFewReplicates => ("too-few-replicates", None),
+    };
+    Object::new()
+        .with("benchmark", &one.benchmark)
+        .with("reason", reason)
+        .with_some("message", message)
 }
 
 fn id(commit: usize, request: &BisectRequest) -> &str {

@@ -12,7 +12,8 @@ use crate::culprit::{
 };
 use crate::log::{
     BisectAnswer, BisectEnd, BisectEvent, BisectLog, BisectPrior, BisectRequest, BisectStanding,
-    CommitShare, OpenReason, OpenSearch, SeveralSteps, StepEstimate, same_builds,
+    CommitShare, OpenReason, OpenSearch, SeveralSteps, StepEstimate, UnmeasuredBenchmark,
+    same_builds,
 };
 
 /// The assumed time of a build in seconds, until a commit was built.
@@ -294,11 +295,21 @@ impl BisectSearch {
 
     /// Returns the end of a search without an answer.
     pub fn open(&self, reason: OpenReason) -> BisectEnd {
+        self.open_without(reason, Vec::new())
+    }
+
+    /// Returns the end of a search whose first race ended without results of some benchmarks.
+    pub fn open_without(
+        &self,
+        reason: OpenReason,
+        unmeasured: Vec<UnmeasuredBenchmark>,
+    ) -> BisectEnd {
         let standing = self.standing();
         self.end(BisectAnswer::Open(OpenSearch {
             reason,
             commits: standing.commits,
             no_step: standing.no_step,
+            unmeasured,
         }))
     }
 

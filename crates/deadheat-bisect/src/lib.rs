@@ -42,7 +42,8 @@ pub use log_store::{
 pub use page::{to_bisect_markdown, to_bisect_page, to_bisect_text};
 pub use run::bisect;
 pub use session::{
-    BisectNews, BisectSides, RaceEnd, RaceOfCommits, RacedBenchmark, SideBuilt, search_commits,
+    BisectNews, BisectSides, RaceEnd, RaceOfCommits, RaceResults, RacedBenchmark, SideBuilt,
+    search_commits,
 };
 pub use story::{building, racing, story, story_line, was_cut};
 pub use wire::BISECT_SCHEMA;

@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use deadheat::parts::model::{LogRatio, Metric, named};
+use deadheat::parts::model::{Better, LeftOutReason, LogRatio, Metric, named};
 
 /// The largest number of races of a search. The time of the analysis grows faster than the cube of
 /// this number: 200 races take 3 s, and 400 races took 50 s.
@@ -34,6 +34,24 @@ impl BisectLog {
     /// Returns the time of all builds and races, in seconds.
     pub fn seconds(&self) -> f64 {
         self.events.iter().map(BisectEvent::seconds).sum()
+    }
+
+    /// Returns the benchmark that was chosen in the race of GOOD and BAD; `None` if this race had a
+    /// single benchmark, or has not ended.
+    pub fn chosen(&self) -> Option<&BenchmarkChosen> {
+        self.events.iter().find_map(|event| match event {
+            BisectEvent::Chosen(chosen) => Some(chosen),
+            _ => None,
+        })
+    }
+
+    /// Returns the benchmarks without a result in the race of GOOD and BAD.
+    pub fn unmeasured(&self) -> &[UnmeasuredBenchmark] {
+        match (self.chosen(), self.end().map(|end| &end.answer)) {
+            (Some(chosen), _) => &chosen.unmeasured,
+            (None, Some(BisectAnswer::Open(open))) => &open.unmeasured,
+            _ => &[],
+        }
     }
 }
 
@@ -75,6 +93,11 @@ impl BisectRequest {
     pub fn short(&self, commit: usize) -> &str {
         let id = self.commits.get(commit).map_or("", |commit| &*commit.id);
         id.get(..8).unwrap_or(id)
+    }
+
+    /// Returns true if the judged metric became worse by this effect.
+    pub fn is_worse(&self, effect: LogRatio) -> bool {
+        (effect.0 > 0.0) == (self.judged.better() == Better::Less)
     }
 }
 
@@ -177,6 +200,34 @@ pub struct BenchmarkChosen {
     pub benchmark: String,
     /// The other benchmarks that are faster or slower in the race of GOOD and BAD.
     pub called: Vec<String>,
+    /// The changes of `called`, in the same order; empty in records of earlier versions.
+    pub changes: Vec<LogRatio>,
+    /// True if the benchmark has the largest slowdown, and not just the largest change.
+    pub is_slowdown: bool,
+    /// The number of benchmarks with a result; 0 in records of earlier versions.
+    pub measured: usize,
+    /// The benchmarks without a result.
+    pub unmeasured: Vec<UnmeasuredBenchmark>,
+}
+
+/// A benchmark without a result in the race of GOOD and BAD.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnmeasuredBenchmark {
+    /// The name of the benchmark.
+    pub benchmark: String,
+    /// The reason.
+    pub reason: UnmeasuredReason,
+}
+
+/// The reason why a benchmark has no result.
+#[derive(Clone, Debug, PartialEq)]
+pub enum UnmeasuredReason {
+    /// GOOD and BAD cannot race this benchmark against each other.
+    LeftOut(LeftOutReason),
+    /// The benchmark failed, with this message.
+    Failed(String),
+    /// The race ended with too few replicates of the benchmark.
+    TooFewReplicates,
 }
 
 /// The end of a race of two commits.
@@ -254,6 +305,9 @@ pub struct OpenSearch {
     pub commits: Vec<CommitShare>,
     /// The probability that no step is as large as half the margin.
     pub no_step: f64,
+    /// The benchmarks without a result in the first race, if the time budget ended this race too
+    /// early.
+    pub unmeasured: Vec<UnmeasuredBenchmark>,
 }
 
 named! {
@@ -379,13 +433,16 @@ pub struct CommitDetails {
     pub files: Vec<(String, Option<(u64, u64)>)>,
 }
 
-/// The limits of a search, which may change when it is continued.
+/// The options of a search that may change when it is continued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BisectLimits {
     /// The time for builds and races of this process.
     pub budget: Option<Duration>,
     /// The largest number of races of the whole search.
     pub races: u32,
+    /// True if a slowdown fails the command. If any benchmark is slower, the search is then about
+    /// the one with the largest slowdown.
+    pub fails_on_slower: bool,
 }
 
 #[cfg(test)]

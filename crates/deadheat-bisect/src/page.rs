@@ -11,7 +11,10 @@ use deadheat::parts::report::{
 };
 
 use crate::culprit::LIKELIER;
-use crate::log::{BisectAnswer, BisectEnd, BisectEvent, Bisection, CommitDetails, CommitShare};
+use crate::log::{
+    BenchmarkChosen, BisectAnswer, BisectEnd, BisectEvent, Bisection, CommitDetails, CommitShare,
+    UnmeasuredBenchmark,
+};
 use crate::words::{Words, percent, reason};
 
 /// The largest number of files of a commit that the answer lists.
@@ -55,7 +58,7 @@ fn answer<'a>(bisection: &Bisection, glyphs: Glyphs) -> Vec<Block<'a>> {
     let words = Words { request, glyphs };
     let mut blocks = Vec::new();
     if let Some(end) = bisection.log.end() {
-        blocks.push(finding(&words, end));
+        blocks.push(finding(&words, end, bisection.log.unmeasured()));
     }
     for details in &bisection.details {
         blocks.extend(commit(&words, details));
@@ -69,7 +72,15 @@ fn answer<'a>(bisection: &Bisection, glyphs: Glyphs) -> Vec<Block<'a>> {
     blocks
 }
 
-fn finding<'a>(words: &Words<'_>, end: &BisectEnd) -> Block<'a> {
+fn finding<'a>(
+    words: &Words<'_>,
+    end: &BisectEnd,
+    unmeasured: &[UnmeasuredBenchmark],
+) -> Block<'a> {
+    let measured = match unmeasured {
+        [] => "",
+        _ => " in the benchmarks that were measured",
+    };
     let (verdict, sentence) = match &end.answer {
         BisectAnswer::Commits(share) => (direction(end), culprit(words, share, end)),
         BisectAnswer::NoStep(probability) => {
@@ -78,7 +89,7 @@ fn finding<'a>(words: &Words<'_>, end: &BisectEnd) -> Block<'a> {
                 format!("No step exists {whole}: both builds are byte-identical.")
             } else {
                 format!(
-                    "There is {} {whole} ({}).",
+                    "There is {}{measured} {whole} ({}).",
                     words.no_step(),
                     percent(*probability)
                 )
@@ -96,9 +107,11 @@ fn finding<'a>(words: &Words<'_>, end: &BisectEnd) -> Block<'a> {
         }
         BisectAnswer::Open(open) => {
             let mut sentence = format!("The search found no answer: {}.", reason(open.reason));
-            if open.no_step >= LIKELIER || open.commits.is_empty() {
+            if !open.unmeasured.is_empty() {
+                sentence += " The first race was too short to begin the search.";
+            } else if open.no_step >= LIKELIER || open.commits.is_empty() {
                 sentence += &format!(
-                    " So far there is {} ({}).",
+                    " So far there is {}{measured} ({}).",
                     words.no_step(),
                     percent(open.no_step)
                 );
@@ -276,23 +289,11 @@ fn notes(words: &Words<'_>, bisection: &Bisection) -> Vec<Note> {
             first_of(texts(&alike, &pair), NAMED)
         ));
     }
-    for event in &bisection.log.events {
-        if let BisectEvent::Chosen(chosen) = event {
-            let name = shown(&chosen.benchmark, WIDE, words.glyphs);
-            let named = |one: &String| format!("'{}'", shown(one, WIDE, words.glyphs));
-            let others = match chosen.called.len() {
-                0 => String::new(),
-                _ => format!(
-                    " These changed as well: {}; --bench selects another.",
-                    first_of(texts(&chosen.called, &named), NAMED)
-                ),
-            };
-            notes.push(format!(
-                "Of all benchmarks, '{name}' changed most between the ends, so the search \
-                 uses it.{others}"
-            ));
-        }
+    if let Some(chosen) = bisection.log.chosen() {
+        notes.push(choice(words, chosen));
     }
+    let unmeasured = bisection.log.unmeasured();
+    notes.extend(words.left_out(unmeasured));
     if bisection.races().any(|race| !race.is_placed) {
         notes.push(
             "Each commit was linked once, so a commit that only moves code can look like the \
@@ -313,7 +314,33 @@ fn notes(words: &Words<'_>, bisection: &Bisection) -> Vec<Note> {
             },
         ));
     }
-    Note::all(Severity::Note, notes)
+    let mut all = Note::all(Severity::Alarm, words.failed(unmeasured));
+    all.extend(Note::all(Severity::Note, notes));
+    all
+}
+
+/// Returns the note about the benchmark that was chosen in the race of GOOD and BAD.
+fn choice(words: &Words<'_>, chosen: &BenchmarkChosen) -> String {
+    let name = shown(&chosen.benchmark, WIDE, words.glyphs);
+    if chosen.measured == 1 {
+        return format!("Only '{name}' was measured, so the search uses it.");
+    }
+    let all = match chosen.unmeasured[..] {
+        [] => "Of all benchmarks",
+        _ => "Of the benchmarks that were measured",
+    };
+    let most = match chosen.is_slowdown {
+        true => "has the largest slowdown",
+        false => "changed most",
+    };
+    let others = match &words.called(chosen)[..] {
+        [] => String::new(),
+        called => format!(
+            " These changed as well: {}; --bench selects another.",
+            first_of(called.to_vec(), NAMED)
+        ),
+    };
+    format!("{all}, '{name}' {most} between the ends, so the search uses it.{others}")
 }
 
 fn next<'a>(commands: &[(String, String)]) -> Vec<Block<'a>> {

@@ -3,7 +3,8 @@
 use deadheat::parts::analysis::{Options, analyse, measured_effects};
 use deadheat::parts::model::{Analysis, Benchmark, Comparison, Metric, Run, Scope, Verdict};
 
-use crate::session::RacedBenchmark;
+use crate::log::{UnmeasuredBenchmark, UnmeasuredReason};
+use crate::session::{RaceResults, RacedBenchmark};
 
 /// Returns the name of a benchmark with its parameters, which is unique in the run.
 fn name_of(benchmark: &Benchmark) -> String {
@@ -26,7 +27,36 @@ pub(crate) fn plain_name(name: &str) -> &str {
 }
 
 /// Returns the result of every benchmark of a run, over all replicates.
-pub(crate) fn raced_benchmarks(run: &Run) -> Vec<RacedBenchmark> {
+pub(crate) fn race_results(run: &Run, was_cut: bool) -> RaceResults {
+    let benchmarks = raced_benchmarks(run);
+    let left_out = run.header.left_out.iter().map(|one| UnmeasuredBenchmark {
+        benchmark: one.benchmark.clone(),
+        reason: UnmeasuredReason::LeftOut(one.reason.clone()),
+    });
+    let failures = run.first_failures();
+    let planned = run.header.plan.benchmarks.iter().enumerate();
+    let without = planned.filter_map(|(index, benchmark)| {
+        let name = name_of(benchmark);
+        let reason = match failures.get(&index) {
+            Some(failed) => UnmeasuredReason::Failed(failed.message.clone()),
+            None => UnmeasuredReason::TooFewReplicates,
+        };
+        let has_result = benchmarks.iter().any(|one| one.name == name);
+        (!has_result && benchmark.rerun.is_none()).then_some(UnmeasuredBenchmark {
+            benchmark: name,
+            reason,
+        })
+    });
+    RaceResults {
+        unmeasured: left_out.chain(without).collect(),
+        benchmarks,
+        was_cut,
+    }
+}
+
+/// Returns the result of every benchmark with a standard error. A benchmark that failed has no
+/// result, although it may have replicates from before its failure.
+fn raced_benchmarks(run: &Run) -> Vec<RacedBenchmark> {
     let options = Options {
         without_figures: true,
         ..Options::default()
@@ -58,6 +88,11 @@ pub(crate) fn raced_benchmarks(run: &Run) -> Vec<RacedBenchmark> {
         });
     }
     raced.extend(exact(run, &analysis, &raced));
+    let has_failed = |name: &str| {
+        let mut failed = run.failures.iter();
+        failed.any(|one| name_of(&benchmarks[one.benchmark]) == name)
+    };
+    raced.retain(|one| !has_failed(&one.name));
     raced
 }
 

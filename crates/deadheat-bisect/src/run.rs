@@ -8,7 +8,7 @@ use deadheat::parts::answer::{Format, line_to_stdout, to_stdout};
 use deadheat::parts::engine::{Clock as _, OsClock, unix_seconds};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::{set_aside, write_text};
-use deadheat::parts::model::{Better, LogRatio};
+use deadheat::parts::model::LogRatio;
 use deadheat::parts::report::units::counted;
 use deadheat::parts::report::{Glyphs, Terminal};
 use deadheat::parts::settings::FailOn;
@@ -24,7 +24,7 @@ use crate::json::to_bisect_json;
 use crate::judge::BisectSearch;
 use crate::log::{
     BisectAnswer, BisectCommit, BisectEvent, BisectLog, BisectPrior, BisectRequest, Bisection,
-    CommitDetails, StepEstimate,
+    CommitDetails, StepEstimate, UnmeasuredReason,
 };
 use crate::log_store::{
     BisectLogWriter, bisect_log_path, create_bisect_folder, digest, read_bisect_log,
@@ -58,6 +58,7 @@ pub fn bisect(mut args: BisectArgs) -> Result<Status, Failure> {
         None => begun(&args, &recipe, &commit_builder)?,
     };
     let file = writer.path().to_owned();
+    args.check_benchmark(&log)?;
     let commits = log.request.commits.iter().map(|commit| CommitInfo {
         id: commit.id.clone(),
         parents: Vec::new(),
@@ -124,8 +125,11 @@ fn status(args: &BisectArgs, log: &BisectLog) -> Status {
     let Some(end) = log.end() else {
         return Status::Done;
     };
-    let less_is_better = log.request.judged.better() == Better::Less;
-    let is_worse = |step: StepEstimate| (step.effect.0 > 0.0) == less_is_better;
+    let mut unmeasured = log.unmeasured().iter();
+    if unmeasured.any(|one| matches!(one.reason, UnmeasuredReason::Failed(_))) {
+        return Status::ContenderFailed;
+    }
+    let is_worse = |step: StepEstimate| log.request.is_worse(step.effect);
     let is_named = matches!(end.answer, BisectAnswer::Commits(_));
     let holds = |condition| match condition {
         FailOn::Slower => is_named && end.step.is_some_and(is_worse),

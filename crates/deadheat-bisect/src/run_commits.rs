@@ -18,9 +18,9 @@ use deadheat_options::recipe::RecipeOptions;
 use deadheat_options::repository::failure;
 
 use crate::advice::as_rev;
-use crate::log::{BisectEvent, BisectRequest};
-use crate::raced::{plain_name, raced_benchmarks};
-use crate::session::{BisectNews, BisectSides, RaceEnd, RaceOfCommits, RacedBenchmark, SideBuilt};
+use crate::log::{BisectEvent, BisectRequest, UnmeasuredBenchmark, UnmeasuredReason};
+use crate::raced::{plain_name, race_results};
+use crate::session::{BisectNews, BisectSides, RaceEnd, RaceOfCommits, RaceResults, SideBuilt};
 use crate::story::{building, racing, story_line, was_cut};
 
 pub(crate) struct Commits<'a> {
@@ -156,12 +156,14 @@ impl BisectSides for Commits<'_> {
         let sides = [&self.built[&from], &self.built[&to]];
         let raced = match &self.command {
             Some(text) => {
-                RaceOfCommand::new(sides, text, &options).and_then(|race| race.race(None))
+                let race = RaceOfCommand::new(sides, text, &options);
+                let outcome = race.and_then(|race| race.race(None));
+                outcome.map(|outcome| (outcome, Vec::new()))
             }
             None => race_sides(sides, Vec::new(), &self.arguments, options),
         };
-        let run = match raced {
-            Ok(outcome) => outcome.run,
+        let (run, failed) = match raced {
+            Ok((outcome, failed)) => (outcome.run, failed),
             // The advice of the error is about other commands, whose options a search lacks.
             Err(Failure::Contender(text)) => {
                 let reason = in_one_line(without_help(&text));
@@ -173,18 +175,28 @@ impl BisectSides for Commits<'_> {
             }
             Err(error) => return Err(error),
         };
-        if let Some(EndReason::Interrupted(signal)) = run.end.as_ref().map(|end| &end.reason) {
+        let ended = run.end.as_ref().map(|end| &end.reason);
+        if let Some(EndReason::Interrupted(signal)) = ended {
             return Err(interrupted(*signal));
         }
-        let measured = raced_benchmarks(&run);
+        // Without a limit, only the budget of a single benchmark can have ended.
+        let was_cut = race.limit.is_some() && ended == Some(&EndReason::Budget);
+        let mut results = race_results(&run, was_cut);
+        let failed = failed.into_iter().map(|target| UnmeasuredBenchmark {
+            benchmark: target.name,
+            reason: UnmeasuredReason::Failed(target.message),
+        });
+        results.unmeasured.extend(failed);
         match run.failures.first() {
-            Some(failed) if measured.is_empty() => Ok(RaceEnd::CannotRace(failed.message.clone())),
-            _ => Ok(RaceEnd::Raced(measured)),
+            Some(failed) if results.benchmarks.is_empty() && !was_cut => {
+                Ok(RaceEnd::CannotRace(failed.message.clone()))
+            }
+            _ => Ok(RaceEnd::Raced(results)),
         }
     }
 
-    fn measured(&mut self, file: &Path) -> Vec<RacedBenchmark> {
-        read_run(file).map_or_else(|_| Vec::new(), |run| raced_benchmarks(&run))
+    fn measured(&mut self, file: &Path) -> Option<RaceResults> {
+        Some(race_results(&read_run(file).ok()?, true))
     }
 
     fn seconds(&mut self) -> f64 {
@@ -198,8 +210,8 @@ impl BisectSides for Commits<'_> {
             BisectNews::Races(from, to, standing) => {
                 Some(racing(request, (from, to), standing, glyphs))
             }
-            BisectNews::WasCut(begun, replicates, counts) => {
-                Some(was_cut(request, begun, replicates, counts, glyphs))
+            BisectNews::WasCut(begun, replicates) => {
+                Some(was_cut(request, begun, replicates, glyphs))
             }
             // The message before the build is enough.
             BisectNews::Happened(BisectEvent::Built(_), _) => None,

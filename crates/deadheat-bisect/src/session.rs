@@ -1,5 +1,6 @@
 //! The loop of a search: it builds and races commits, and records each event before the next step.
 
+use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use crate::judge::{BisectSearch, NextStep};
 use crate::log::{
     BenchmarkChosen, BisectEnd, BisectEvent, BisectLimits, BisectLog, BisectRequest,
     BisectStanding, CommitBuilt, CommitUnbuildable, CommitsBegun, CommitsRaced, OpenReason,
+    UnmeasuredBenchmark, UnmeasuredReason,
 };
 
 /// Builds and races the commits of a range, by their numbers.
@@ -35,8 +37,8 @@ pub trait BisectSides {
     /// The race failed for a reason outside the two commits.
     fn race(&mut self, race: RaceOfCommits<'_>) -> Result<RaceEnd, Failure>;
 
-    /// Returns the results of a race that was cut off; empty if it has too few replicates.
-    fn measured(&mut self, file: &Path) -> Vec<RacedBenchmark>;
+    /// Returns the results of a race that was cut off; `None` if its run file is unreadable.
+    fn measured(&mut self, file: &Path) -> Option<RaceResults>;
 
     /// Returns the time since a fixed moment, in seconds.
     fn seconds(&mut self) -> f64;
@@ -79,10 +81,46 @@ pub struct RaceOfCommits<'a> {
 /// The end of a race.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RaceEnd {
-    /// The benchmarks that were measured.
-    Raced(Vec<RacedBenchmark>),
+    /// The race has results.
+    Raced(RaceResults),
     /// One of the two commits cannot be raced, for this reason: it crashes, or lacks the benchmark.
     CannotRace(String),
+}
+
+/// The results of a race.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RaceResults {
+    /// The benchmarks with a result.
+    pub benchmarks: Vec<RacedBenchmark>,
+    /// The other benchmarks that were selected.
+    pub unmeasured: Vec<UnmeasuredBenchmark>,
+    /// True if the time budget, a signal or a kill ended the race.
+    pub was_cut: bool,
+}
+
+impl RaceResults {
+    /// Returns the benchmarks that the search needs, but of which a race that was cut off has fewer
+    /// than [`FEWEST_REPLICATES`]. A search that has not chosen its benchmark needs all of them: a
+    /// search once chose among those that had raced before the budget ended, and found no step,
+    /// although the time of another benchmark had doubled.
+    fn too_short(&self, chosen: Option<&str>) -> Vec<UnmeasuredBenchmark> {
+        if !self.was_cut {
+            return Vec::new();
+        }
+        let is_needed = |name: &str| chosen.is_none_or(|chosen| chosen == name);
+        let begun = self.benchmarks.iter();
+        let short = begun.filter(|one| one.replicates < FEWEST_REPLICATES);
+        let short = short.map(|one| UnmeasuredBenchmark {
+            benchmark: one.name.clone(),
+            reason: UnmeasuredReason::TooFewReplicates,
+        });
+        let without = self.unmeasured.iter();
+        let without = without.filter(|one| one.reason == UnmeasuredReason::TooFewReplicates);
+        short
+            .chain(without.cloned())
+            .filter(|one| is_needed(&one.benchmark))
+            .collect()
+    }
 }
 
 /// A benchmark of a race.
@@ -114,16 +152,16 @@ pub enum BisectNews<'a> {
     /// A race begins. The fields are the numbers of the older and the newer commit, and the state
     /// of the search so far, which is `None` for the first race.
     Races(usize, usize, Option<&'a BisectStanding>),
-    /// A race that was cut off was found when the search continued. The fields are the race, its
-    /// number of replicates, and true if they suffice to count.
-    WasCut(&'a CommitsBegun, usize, bool),
+    /// A race that was cut off was found when the search continued. The fields are the race, and
+    /// its number of replicates if they suffice to count.
+    WasCut(&'a CommitsBegun, Option<usize>),
     /// An event, and the state of the search after it.
     Happened(&'a BisectEvent, &'a BisectStanding),
 }
 
 /// The number of replicates that a race that was cut off needs to count: the first look of every
 /// race.
-const FEWEST_REPLICATES: usize = 6;
+pub(crate) const FEWEST_REPLICATES: usize = 6;
 
 /// Continues the search of a record until there is an answer or a limit is reached. `record` stores
 /// every event before the next step. `now` is the Unix time in seconds.
@@ -200,26 +238,45 @@ impl SearchSession<'_> {
         let BisectEvent::Begun(begun) = last else {
             return Ok(());
         };
-        let measured = self.sides.measured(&begun.file);
-        let found = self.searched_for(&measured);
-        let replicates = found.map_or(0, |one| one.replicates);
-        let counts = found
-            .filter(|one| one.replicates >= FEWEST_REPLICATES)
-            .cloned();
-        let news = BisectNews::WasCut(&begun, replicates, counts.is_some());
+        let results = self.sides.measured(&begun.file);
+        let results =
+            results.filter(|results| results.too_short(self.search.benchmark()).is_empty());
+        let found = results.and_then(|results| Some((self.searched_for(&results)?, results)));
+        let replicates = found.as_ref().map(|(one, _)| one.replicates);
+        let news = BisectNews::WasCut(&begun, replicates);
         self.sides.tell(&self.log.request, news);
-        match counts {
+        match found {
             // The record does not have the time of a race that was cut off.
-            Some(one) => self.note_race(&begun, one, 0.0, true),
+            Some((one, results)) => self.note_race(&begun, one, results, 0.0),
             None => Ok(()),
         }
     }
 
-    fn searched_for<'r>(&self, raced: &'r [RacedBenchmark]) -> Option<&'r RacedBenchmark> {
-        match self.search.benchmark() {
-            Some(name) => raced.iter().find(|one| one.name == name),
-            None => largest(raced),
-        }
+    fn searched_for(&self, results: &RaceResults) -> Option<RacedBenchmark> {
+        let mut raced = results.benchmarks.iter();
+        let found = match self.search.benchmark() {
+            Some(name) => raced.find(|one| one.name == name),
+            None => raced.max_by(|one, other| self.by_size(one, other)),
+        };
+        found.cloned()
+    }
+
+    /// Orders benchmarks by their changes: those that are faster or slower by the size of the
+    /// change, before them the others by the change in units of its standard error. If a slowdown
+    /// fails the command, the slower ones come last, so that no larger improvement hides them.
+    fn by_size(&self, one: &RacedBenchmark, other: &RacedBenchmark) -> Ordering {
+        let size = |one: &RacedBenchmark| match one.is_called {
+            true if self.is_slowdown(one) => (2, one.effect.0.abs()),
+            true => (1, one.effect.0.abs()),
+            false => (0, one.effect.0.abs() / one.se.max(f64::MIN_POSITIVE)),
+        };
+        let (one, other) = (size(one), size(other));
+        one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
+    }
+
+    /// Returns true for a slower benchmark, if a slowdown fails the command.
+    fn is_slowdown(&self, one: &RacedBenchmark) -> bool {
+        self.limits.fails_on_slower && one.is_called && self.log.request.is_worse(one.effect)
     }
 
     /// Builds and races two commits. Returns the end if a limit is reached.
@@ -341,8 +398,8 @@ impl SearchSession<'_> {
             }),
         };
         let started = self.sides.seconds();
-        let raced = match self.sides.race(race)? {
-            RaceEnd::Raced(raced) => raced,
+        let results = match self.sides.race(race)? {
+            RaceEnd::Raced(results) => results,
             RaceEnd::CannotRace(reason) => {
                 let seconds = self.sides.seconds() - started;
                 // Blame the commit that has never raced. If neither has, blame the newer one.
@@ -360,10 +417,21 @@ impl SearchSession<'_> {
             }
         };
         let seconds = self.sides.seconds() - started;
-        let Some(one) = self.searched_for(&raced).cloned() else {
-            if self.time_left().is_some_and(|left| left.is_zero()) {
-                return Ok(Some(self.search.open(OpenReason::Budget)));
-            }
+        let short = results.too_short(wanted.as_deref());
+        if !short.is_empty() {
+            let unmeasured = match wanted {
+                Some(_) => Vec::new(),
+                None => {
+                    let mut all = results.unmeasured;
+                    all.retain(|one| !short.contains(one));
+                    all.extend(short);
+                    all
+                }
+            };
+            let end = self.search.open_without(OpenReason::Budget, unmeasured);
+            return Ok(Some(end));
+        }
+        let Some(one) = self.searched_for(&results) else {
             let request = &self.log.request;
             return Err(Failure::Contender(format!(
                 "the race of {} against {} has no estimate with a standard error; its run file is \
@@ -373,25 +441,34 @@ impl SearchSession<'_> {
                 begun.file.display()
             )));
         };
-        if self.search.benchmark().is_none() && raced.len() > 1 {
-            let others = raced.iter().filter(|other| other.name != one.name);
-            let called = others.filter(|other| other.is_called);
-            self.note(BisectEvent::Chosen(BenchmarkChosen {
-                benchmark: one.name.clone(),
-                called: called.map(|other| other.name.clone()).collect(),
-            }))?;
-        }
-        self.note_race(&begun, one, seconds, false)?;
+        self.note_race(&begun, one, results, seconds)?;
         Ok(None)
     }
 
+    /// Records the results of a race, and in the first race the choice of the benchmark.
     fn note_race(
         &mut self,
         begun: &CommitsBegun,
         one: RacedBenchmark,
+        results: RaceResults,
         seconds: f64,
-        was_cut: bool,
     ) -> Result<(), Failure> {
+        let measured = results.benchmarks.len();
+        let has_others = measured > 1 || !results.unmeasured.is_empty();
+        if self.search.benchmark().is_none() && has_others {
+            let others = results.benchmarks.iter();
+            let others = others.filter(|other| other.name != one.name && other.is_called);
+            let called = others.map(|other| (other.name.clone(), other.effect));
+            let (called, changes) = called.unzip();
+            self.note(BisectEvent::Chosen(BenchmarkChosen {
+                benchmark: one.name.clone(),
+                called,
+                changes,
+                is_slowdown: self.is_slowdown(&one),
+                measured,
+                unmeasured: results.unmeasured,
+            }))?;
+        }
         self.note(BisectEvent::Raced(CommitsRaced {
             from: begun.from,
             to: begun.to,
@@ -402,22 +479,8 @@ impl SearchSession<'_> {
             replicates: one.replicates,
             seconds,
             file: begun.file.clone(),
-            was_cut,
+            was_cut: results.was_cut,
             is_placed: one.is_placed,
         }))
     }
-}
-
-/// Returns the benchmark with the largest change among those that are faster or slower. If there
-/// are none, returns the one with the largest change in units of its standard error.
-fn largest(raced: &[RacedBenchmark]) -> Option<&RacedBenchmark> {
-    let size = |one: &RacedBenchmark| match one.is_called {
-        true => (1, one.effect.0.abs()),
-        false => (0, one.effect.0.abs() / one.se.max(f64::MIN_POSITIVE)),
-    };
-    let by_size = |one: &&RacedBenchmark, other: &&RacedBenchmark| {
-        let (one, other) = (size(one), size(other));
-        one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
-    };
-    raced.iter().max_by(by_size)
 }

@@ -6,6 +6,7 @@ use deadheat::parts::report::{Glyphs, escape_message, first_of, sentences, shown
 use crate::log::{
     BisectAnswer, BisectEvent, BisectRequest, BisectStanding, Bisection, CommitsBegun,
 };
+use crate::session::FEWEST_REPLICATES;
 use crate::words::{Words, bounds, percent, reason};
 
 /// The largest width of a name or of the reason of a failure, in columns.
@@ -63,15 +64,20 @@ pub fn story_line(
         BisectEvent::Begun(_) => return None,
         BisectEvent::Chosen(chosen) => {
             let name = shown(&chosen.benchmark, WIDE, glyphs);
-            let named = |one: &String| format!("'{}'", shown(one, WIDE, glyphs));
-            let called: Vec<String> = chosen.called.iter().map(named).collect();
-            match called.len() {
-                0 => format!("'{name}' changed most, so the search used it."),
-                _ => format!(
-                    "'{name}' changed most, so the search used it; {} changed as well.",
-                    first_of(called, 5)
-                ),
+            let why = match (chosen.is_slowdown, chosen.measured) {
+                (true, _) => "had the largest slowdown",
+                (false, 1) => "alone was measured",
+                (false, _) => "changed most",
+            };
+            let called = match &words.called(chosen)[..] {
+                [] => String::new(),
+                called => format!("; {} changed as well", first_of(called.to_vec(), 5)),
+            };
+            let mut text = format!("'{name}' {why}, so the search used it{called}.");
+            for sentence in words.without_result(&chosen.unmeasured) {
+                text += &format!(" {sentence}");
             }
+            text
         }
         BisectEvent::Raced(raced) => {
             let (older, newer) = (words.short(raced.from), words.short(raced.to));
@@ -100,8 +106,15 @@ pub fn story_line(
                 words.group(share),
                 percent(share.probability)
             ),
+            BisectAnswer::NoStep(probability) if *probability >= 1.0 => {
+                "There was no step: both builds are byte-identical.".to_owned()
+            }
             BisectAnswer::NoStep(probability) => {
-                format!("There was {} ({}).", words.no_step(), percent(*probability))
+                format!(
+                    "The races showed {} ({}).",
+                    words.no_step(),
+                    percent(*probability)
+                )
             }
             BisectAnswer::NoSingleStep(several) => format!(
                 "No single step explained the races ({}); the largest change was {}.",
@@ -109,10 +122,14 @@ pub fn story_line(
                 words.between((several.from, several.to))
             ),
             BisectAnswer::Open(open) => {
-                format!(
+                let mut text = format!(
                     "The search ended without an answer: {}.",
                     reason(open.reason)
-                )
+                );
+                for sentence in words.without_result(&open.unmeasured) {
+                    text += &format!(" {sentence}");
+                }
+                text
             }
         },
     })
@@ -169,13 +186,12 @@ pub fn racing(
     )
 }
 
-/// Returns the message about a race that was cut off. `counts` is true if its complete replicates
-/// count. Otherwise the race may be repeated.
+/// Returns the message about a race that was cut off. `replicates` is the number of its complete
+/// replicates if they count. Otherwise the race may be repeated.
 pub fn was_cut(
     request: &BisectRequest,
     begun: &CommitsBegun,
-    replicates: usize,
-    counts: bool,
+    replicates: Option<usize>,
     glyphs: Glyphs,
 ) -> String {
     let words = Words { request, glyphs };
@@ -184,17 +200,14 @@ pub fn was_cut(
         words.short(begun.to),
         words.short(begun.from)
     );
-    let complete = counted(
-        replicates as u64,
-        "complete replicate",
-        "complete replicates",
-    );
-    if counts {
-        format!("the race of {pair} was cut off; it counts with its {complete}")
-    } else {
-        format!(
-            "the race of {pair} was cut off with {complete}, which are too few; deadheat races it \
-             again if it is still the most informative race"
-        )
+    match replicates {
+        Some(replicates) => format!(
+            "the race of {pair} was cut off; it counts with its {replicates} complete replicates"
+        ),
+        None => format!(
+            "the race of {pair} was cut off with fewer than {FEWEST_REPLICATES} complete \
+             replicates of a benchmark, which are too few; deadheat races it again if it is still \
+             the most informative race"
+        ),
     }
 }

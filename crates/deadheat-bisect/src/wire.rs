@@ -7,7 +7,7 @@ use deadheat::parts::model::{Json, Object, is_object_id};
 use crate::log::{
     BenchmarkChosen, BisectAnswer, BisectCommit, BisectEnd, BisectEvent, BisectPrior,
     BisectRequest, CommitBuilt, CommitShare, CommitUnbuildable, CommitsBegun, CommitsRaced,
-    OpenReason, OpenSearch, SeveralSteps, StepEstimate,
+    OpenReason, OpenSearch, SeveralSteps, StepEstimate, UnmeasuredBenchmark, UnmeasuredReason,
 };
 
 /// The schema written, and the latest that is read.
@@ -81,7 +81,22 @@ object! { CommitUnbuildable { commit, reason, seconds, } }
 
 object! { CommitsBegun { from, to, file, } }
 
-object! { BenchmarkChosen { benchmark, called: omit, } }
+object! { BenchmarkChosen {
+    benchmark,
+    called: omit,
+    changes: omit,
+    is_slowdown = "slowdown": omit,
+    measured: omit,
+    unmeasured: omit,
+} }
+
+object! { UnmeasuredBenchmark { benchmark, reason, } }
+
+choice! { UnmeasuredReason {
+    "left-out" => LeftOut(reason),
+    "failed" => Failed(message),
+    "too-few-replicates" => TooFewReplicates,
+} }
 
 object! { CommitsRaced {
     from,
@@ -132,7 +147,7 @@ impl Fields for BisectAnswer {
 
 object! { SeveralSteps { from, to, probability, } }
 
-object! { OpenSearch { reason, commits, no_step, } }
+object! { OpenSearch { reason, commits, no_step, unmeasured: omit, } }
 
 choice! { OpenReason {
     "budget" => Budget,

@@ -1,17 +1,26 @@
 //! Formats commits, changes and probabilities of a search as text.
 
-use deadheat::parts::model::{Better, Interval, Metric};
-use deadheat::parts::report::units::{effect, interval, share};
+use deadheat::parts::model::{FailedBenchmark, Interval, LeftOut, Metric};
+use deadheat::parts::report::units::{counted, effect, interval, share};
 use deadheat::parts::report::{Glyphs, first_of, sentences, shown};
 
 use crate::culprit::LIKELIER;
-use crate::log::{BisectRequest, BisectStanding, CommitShare, OpenReason, StepEstimate};
+use crate::log::{
+    BenchmarkChosen, BisectRequest, BisectStanding, CommitShare, OpenReason, StepEstimate,
+    UnmeasuredBenchmark, UnmeasuredReason,
+};
 
 /// The largest width of the subject of a commit, in columns.
 const SUBJECT: usize = 60;
 
 /// The largest number of groups of commits that a sentence lists.
 const GROUPS: usize = 5;
+
+/// The largest width of the name of a benchmark, in columns.
+const NAME: usize = 70;
+
+/// The largest number of benchmarks that a sentence lists.
+const NAMED: usize = 6;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Words<'a> {
@@ -63,19 +72,93 @@ impl Words<'_> {
 
     /// Formats a change with its interval: "+2.1% time [+1.6%, +2.6%], slower".
     pub(crate) fn change(&self, step: &StepEstimate) -> String {
-        let judged = &self.request.judged;
-        let more = step.effect.0 > 0.0;
-        let noun = match judged {
+        let word = match (&self.request.judged, self.request.is_worse(step.effect)) {
+            (Metric::Wall | Metric::Cpu, false) => "faster",
+            (Metric::Wall | Metric::Cpu, true) => "slower",
+            (_, false) => "better",
+            (_, true) => "worse",
+        };
+        let (noun, ends) = (self.noun(), self.ends(step));
+        format!("{} {noun} {ends}, {word}", self.signed(step))
+    }
+
+    fn noun(&self) -> String {
+        match &self.request.judged {
             Metric::Wall => "time".to_owned(),
             other => sentences::metric(other, self.glyphs),
+        }
+    }
+
+    /// Formats the other benchmarks that changed, each with its change: `'print' (+2.1% time)`.
+    pub(crate) fn called(&self, chosen: &BenchmarkChosen) -> Vec<String> {
+        let mut changes = chosen.changes.iter();
+        let called = chosen.called.iter().map(|name| {
+            let change = changes.next().map_or_else(String::new, |change| {
+                let signed = effect(*change, None, self.glyphs);
+                format!(" ({signed} {})", self.noun())
+            });
+            format!("{}{change}", self.benchmark(name))
+        });
+        called.collect()
+    }
+
+    fn benchmark(&self, name: &str) -> String {
+        format!("'{}'", shown(name, NAME, self.glyphs))
+    }
+
+    /// Returns a sentence for each benchmark that failed.
+    pub(crate) fn failed(&self, unmeasured: &[UnmeasuredBenchmark]) -> Vec<String> {
+        let failed = unmeasured.iter().filter_map(|one| match &one.reason {
+            UnmeasuredReason::Failed(message) => Some(FailedBenchmark {
+                benchmark: one.benchmark.clone(),
+                parameters: Vec::new(),
+                message: message.clone(),
+            }),
+            _ => None,
+        });
+        let failed: Vec<FailedBenchmark> = failed.collect();
+        let sentence = |one: &FailedBenchmark| {
+            let title = shown(&one.benchmark, NAME, self.glyphs);
+            sentences::failed(&title, one, self.glyphs)
         };
-        let word = match (judged, more == (judged.better() == Better::More)) {
-            (Metric::Wall | Metric::Cpu, true) => "faster",
-            (Metric::Wall | Metric::Cpu, false) => "slower",
-            (_, true) => "better",
-            (_, false) => "worse",
-        };
-        format!("{} {noun} {}, {word}", self.signed(step), self.ends(step))
+        let mut said: Vec<String> = failed.iter().take(NAMED).map(sentence).collect();
+        let more = failed.len() - said.len();
+        if more > 0 {
+            let more = counted(more as u64, "more benchmark", "more benchmarks");
+            said.push(format!("{more} failed."));
+        }
+        said
+    }
+
+    /// Returns sentences that name the benchmarks without a result that did not fail.
+    pub(crate) fn left_out(&self, unmeasured: &[UnmeasuredBenchmark]) -> Vec<String> {
+        let left_out = unmeasured.iter().filter_map(|one| match &one.reason {
+            UnmeasuredReason::LeftOut(reason) => Some(LeftOut {
+                benchmark: one.benchmark.clone(),
+                reason: reason.clone(),
+            }),
+            _ => None,
+        });
+        let left_out: Vec<LeftOut> = left_out.collect();
+        let mut said = sentences::left_out(&left_out, self.glyphs);
+        let short = unmeasured
+            .iter()
+            .filter(|one| one.reason == UnmeasuredReason::TooFewReplicates);
+        let short: Vec<String> = short.map(|one| self.benchmark(&one.benchmark)).collect();
+        if !short.is_empty() {
+            said.push(format!(
+                "The race of GOOD and BAD had too few replicates of {}.",
+                first_of(short, NAMED)
+            ));
+        }
+        said
+    }
+
+    /// Returns the sentences about all benchmarks without a result.
+    pub(crate) fn without_result(&self, unmeasured: &[UnmeasuredBenchmark]) -> Vec<String> {
+        let mut said = self.failed(unmeasured);
+        said.extend(self.left_out(unmeasured));
+        said
     }
 
     pub(crate) fn signed(&self, step: &StepEstimate) -> String {

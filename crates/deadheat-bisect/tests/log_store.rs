@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use deadheat::parts::model::{LogRatio, Metric};
+use deadheat::parts::model::{LeftOutReason, LogRatio, Metric};
 use deadheat_bisect::{
     BenchmarkChosen, BisectAnswer, BisectCommit, BisectEnd, BisectEvent, BisectLog, BisectPrior,
     BisectRequest, CommitBuilt, CommitShare, CommitUnbuildable, CommitsBegun, CommitsRaced,
-    OpenReason, OpenSearch, SeveralSteps, StepEstimate,
+    OpenReason, OpenSearch, SeveralSteps, StepEstimate, UnmeasuredBenchmark, UnmeasuredReason,
 };
 use deadheat_bisect::{BisectLogWriter, read_bisect_log};
 use proptest::prelude::*;
@@ -18,6 +18,13 @@ fn share(first: usize, last: usize, probability: f64) -> CommitShare {
         first,
         last,
         probability,
+    }
+}
+
+fn unmeasured(name: &str, reason: UnmeasuredReason) -> UnmeasuredBenchmark {
+    UnmeasuredBenchmark {
+        benchmark: name.to_owned(),
+        reason,
     }
 }
 
@@ -87,6 +94,17 @@ fn log() -> BisectLog {
             BisectEvent::Chosen(BenchmarkChosen {
                 benchmark: "parse".to_owned(),
                 called: vec!["print".to_owned()],
+                changes: vec![LogRatio::from_change(-0.0125)],
+                is_slowdown: true,
+                measured: 2,
+                unmeasured: vec![
+                    unmeasured(
+                        "hash",
+                        UnmeasuredReason::LeftOut(LeftOutReason::OnlyIn("00000000".to_owned())),
+                    ),
+                    unmeasured("sort", UnmeasuredReason::Failed("it crashed".to_owned())),
+                    unmeasured("scan", UnmeasuredReason::TooFewReplicates),
+                ],
             }),
             BisectEvent::Raced(raced),
             BisectEvent::Unbuildable(CommitUnbuildable {
@@ -104,6 +122,7 @@ fn log() -> BisectLog {
                 reason: OpenReason::Budget,
                 commits: vec![share(2, 3, 0.7), share(1, 1, 0.25)],
                 no_step: 0.01,
+                unmeasured: vec![unmeasured("scan", UnmeasuredReason::TooFewReplicates)],
             })),
             BisectEvent::Resumed(None),
             BisectEvent::Ended(BisectEnd {

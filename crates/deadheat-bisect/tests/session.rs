@@ -10,10 +10,11 @@ use deadheat::parts::exit::Failure;
 use deadheat::parts::model::{LogRatio, MeasuredEffect, Metric};
 use deadheat_bisect::{
     BisectAnswer, BisectCommit, BisectEnd, BisectEvent, BisectLimits, BisectLog, BisectPrior,
-    BisectRequest, BisectSearch, CommitShare, OpenReason,
+    BisectRequest, BisectSearch, CommitShare, OpenReason, UnmeasuredBenchmark, UnmeasuredReason,
 };
 use deadheat_bisect::{
-    BisectNews, BisectSides, RaceEnd, RaceOfCommits, RacedBenchmark, SideBuilt, search_commits,
+    BisectNews, BisectSides, RaceEnd, RaceOfCommits, RaceResults, RacedBenchmark, SideBuilt,
+    search_commits,
 };
 
 /// A history that is raced without a process: ln of the time of each commit.
@@ -35,8 +36,12 @@ struct Fake {
     races: Vec<(usize, usize)>,
     /// The race during which the user presses Ctrl-C.
     interrupted_at: Option<usize>,
-    /// Complete replicates of a race that was cut off.
-    complete: usize,
+    /// Complete replicates of each benchmark in a race that was cut off.
+    complete: Vec<usize>,
+    /// Benchmarks that the first race cannot measure.
+    unmeasured: Vec<UnmeasuredBenchmark>,
+    /// The race that the time budget ends.
+    budget_ends_at: Option<usize>,
     said: Rc<RefCell<Vec<String>>>,
 }
 
@@ -56,7 +61,9 @@ impl Fake {
             builds: Vec::new(),
             races: Vec::new(),
             interrupted_at: None,
-            complete: 0,
+            complete: Vec::new(),
+            unmeasured: Vec::new(),
+            budget_ends_at: None,
             said: Rc::default(),
         }
     }
@@ -72,6 +79,27 @@ impl Fake {
             sum += (self.random >> 11) as f64 / (1u64 << 53) as f64;
         }
         self.scatter * sum
+    }
+
+    /// Returns the results of a race that has `complete` replicates of each benchmark.
+    fn cut_off(&mut self, truth: f64) -> RaceResults {
+        let (mut benchmarks, mut unmeasured) = (Vec::new(), self.unmeasured.clone());
+        let raced: Vec<(&str, f64)> = self.benchmarks.clone();
+        for ((name, share), complete) in raced.into_iter().zip(self.complete.clone()) {
+            let effects: Vec<f64> = (0..complete)
+                .map(|_| share * truth + self.noise())
+                .collect();
+            if complete < 2 {
+                unmeasured.push(too_few(name));
+            } else {
+                benchmarks.push(self.measured_after(name, &effects));
+            }
+        }
+        RaceResults {
+            benchmarks,
+            unmeasured,
+            was_cut: true,
+        }
     }
 
     fn measured_after(&self, name: &str, effects: &[f64]) -> RacedBenchmark {
@@ -123,8 +151,12 @@ impl BisectSides for Fake {
                 signal: 2,
             });
         }
-        self.races.push((from, to));
         let truth = self.levels[to] - self.levels[from];
+        if self.budget_ends_at == Some(self.races.len()) {
+            self.clock += race.limit.expect("a budget").as_secs_f64();
+            return Ok(RaceEnd::Raced(self.cut_off(truth)));
+        }
+        self.races.push((from, to));
         let wanted = self.benchmarks.clone().into_iter();
         let wanted = wanted.filter(|(name, _)| race.benchmark.is_none_or(|one| one == *name));
         let mut measured = Vec::new();
@@ -150,16 +182,18 @@ impl BisectSides for Fake {
             }
             measured.push(self.measured_after(name, &effects));
         }
-        Ok(RaceEnd::Raced(measured))
+        let is_first = race.benchmark.is_none();
+        let unmeasured = self.unmeasured.iter().filter(|_| is_first);
+        Ok(RaceEnd::Raced(RaceResults {
+            benchmarks: measured,
+            unmeasured: unmeasured.cloned().collect(),
+            was_cut: false,
+        }))
     }
 
-    fn measured(&mut self, _file: &Path) -> Vec<RacedBenchmark> {
-        if self.complete < 2 {
-            return Vec::new();
-        }
+    fn measured(&mut self, _file: &Path) -> Option<RaceResults> {
         let truth = self.levels[self.levels.len() - 1] - self.levels[0];
-        let effects: Vec<f64> = (0..self.complete).map(|_| truth + self.noise()).collect();
-        vec![self.measured_after("parse", &effects)]
+        (!self.complete.is_empty()).then(|| self.cut_off(truth))
     }
 
     fn seconds(&mut self) -> f64 {
@@ -174,7 +208,15 @@ impl BisectSides for Fake {
 const NO_LIMITS: BisectLimits = BisectLimits {
     budget: None,
     races: 40,
+    fails_on_slower: false,
 };
+
+fn too_few(name: &str) -> UnmeasuredBenchmark {
+    UnmeasuredBenchmark {
+        benchmark: name.to_owned(),
+        reason: UnmeasuredReason::TooFewReplicates,
+    }
+}
 
 fn begun(fake: &Fake) -> BisectLog {
     let commit = |number: usize| BisectCommit {
@@ -329,7 +371,7 @@ fn a_search_stops_when_its_time_is_over_and_goes_on_when_asked_again() {
     let mut log = begun(&fake);
     let little = BisectLimits {
         budget: Some(Duration::from_secs(120)),
-        races: 40,
+        ..NO_LIMITS
     };
     let end = go_on(&mut fake, &mut log, little).unwrap();
     let BisectAnswer::Open(open) = &end.answer else {
@@ -353,8 +395,8 @@ fn a_search_has_no_more_races_than_it_may() {
     let mut fake = Fake::new(256, 0.02, 100);
     let mut log = begun(&fake);
     let few = BisectLimits {
-        budget: None,
         races: 3,
+        ..NO_LIMITS
     };
     let end = go_on(&mut fake, &mut log, few).unwrap();
     assert!(matches!(&end.answer, BisectAnswer::Open(open) if open.reason == OpenReason::Races));
@@ -381,19 +423,19 @@ fn an_interrupted_search_goes_on_as_if_it_had_not_been() {
 
 #[test]
 fn a_race_that_was_cut_off_counts_with_the_replicates_of_a_first_look() {
-    for (complete, counts) in [(0, false), (5, false), (9, true)] {
+    for (complete, counts) in [(None, false), (Some(5), false), (Some(9), true)] {
         let mut fake = Fake::new(16, 0.03, 9);
         fake.interrupted_at = Some(0);
         let mut log = begun(&fake);
         go_on(&mut fake, &mut log, NO_LIMITS).unwrap_err();
         fake.interrupted_at = None;
-        fake.complete = complete;
+        fake.complete.extend(complete);
         let end = go_on(&mut fake, &mut log, NO_LIMITS).unwrap();
         assert_eq!(named(&end), (9, 9));
         let raced = |event: &BisectEvent| matches!(event, BisectEvent::Raced(one) if one.was_cut);
-        assert_eq!(log.events.iter().any(raced), counts, "{complete}");
+        assert_eq!(log.events.iter().any(raced), counts, "{complete:?}");
         let first = fake.races.first();
-        assert_eq!(first == Some(&(0, 16)), !counts, "{complete}");
+        assert_eq!(first == Some(&(0, 16)), !counts, "{complete:?}");
         assert!(
             fake.said
                 .borrow()
@@ -410,15 +452,119 @@ fn of_several_benchmarks_the_one_that_changed_most_is_searched_by() {
     let mut log = begun(&fake);
     let end = go_on(&mut fake, &mut log, NO_LIMITS).unwrap();
     assert_eq!(named(&end), (30, 30));
-    let chosen = log.events.iter().find_map(|event| match event {
-        BisectEvent::Chosen(chosen) => Some(chosen.clone()),
-        _ => None,
-    });
-    let chosen = chosen.unwrap();
+    let chosen = log.chosen().unwrap();
     assert_eq!(
         (&*chosen.benchmark, &*chosen.called),
         ("parse", &["sort".to_owned()][..])
     );
+    let [change] = chosen.changes[..] else {
+        panic!("{chosen:?}");
+    };
+    assert!((change.0 + 0.02).abs() < 0.01, "{change:?}");
+}
+
+#[test]
+fn a_larger_improvement_hides_no_slowdown_if_slowdowns_fail_the_command() {
+    for (fails_on_slower, benchmark) in [(false, "parse"), (true, "sort")] {
+        let mut fake = Fake::new(64, 0.02, 30);
+        fake.benchmarks = vec![("print", 0.5), ("parse", -3.0), ("sort", 1.0)];
+        fake.scatter = 0.002;
+        let mut log = begun(&fake);
+        let limits = BisectLimits {
+            fails_on_slower,
+            ..NO_LIMITS
+        };
+        let end = go_on(&mut fake, &mut log, limits).unwrap();
+        assert_eq!(named(&end), (30, 30));
+        assert_eq!(end.step.unwrap().effect.0 > 0.0, fails_on_slower);
+        let chosen = log.chosen().unwrap();
+        assert_eq!(chosen.benchmark, benchmark);
+        assert_eq!(chosen.is_slowdown, fails_on_slower);
+    }
+}
+
+#[test]
+fn a_first_race_that_the_budget_ends_too_early_leads_to_no_answer() {
+    let mut fake = Fake::new(16, 0.03, 9);
+    fake.benchmarks = vec![("print", 0.0), ("sort", 0.0), ("parse", 1.0)];
+    fake.complete = vec![9, 2, 0];
+    fake.budget_ends_at = Some(0);
+    let mut log = begun(&fake);
+    let limits = BisectLimits {
+        budget: Some(Duration::from_secs(60)),
+        ..NO_LIMITS
+    };
+    let end = go_on(&mut fake, &mut log, limits).unwrap();
+    let BisectAnswer::Open(open) = &end.answer else {
+        panic!("{end:?}");
+    };
+    assert_eq!(open.reason, OpenReason::Budget);
+    assert_eq!(open.unmeasured, [too_few("sort"), too_few("parse")]);
+    assert_eq!(log.unmeasured(), open.unmeasured);
+    assert_eq!(log.chosen(), None);
+
+    fake.budget_ends_at = None;
+    let end = go_on(&mut fake, &mut log, NO_LIMITS).unwrap();
+    assert_eq!(named(&end), (9, 9));
+    assert_eq!(fake.races[0], (0, 16));
+    assert!(log.unmeasured().is_empty());
+}
+
+#[test]
+fn a_race_that_the_budget_ends_counts_as_cut_with_six_replicates() {
+    for (race, complete, counts) in [(0, 9, true), (1, 9, true), (1, 5, false)] {
+        let mut fake = Fake::new(256, 0.02, 100);
+        fake.complete = vec![complete];
+        fake.budget_ends_at = Some(race);
+        let mut log = begun(&fake);
+        let limits = BisectLimits {
+            budget: Some(Duration::from_secs(600)),
+            ..NO_LIMITS
+        };
+        let end = go_on(&mut fake, &mut log, limits).unwrap();
+        let BisectAnswer::Open(open) = &end.answer else {
+            panic!("{end:?}");
+        };
+        assert_eq!(open.reason, OpenReason::Budget);
+        assert!(open.unmeasured.is_empty(), "{open:?}");
+        let cut = log.events.iter().filter_map(|event| match event {
+            BisectEvent::Raced(raced) if raced.was_cut => Some(raced.replicates),
+            _ => None,
+        });
+        let expected = if counts { vec![complete] } else { Vec::new() };
+        assert_eq!(cut.collect::<Vec<usize>>(), expected, "{race} {complete}");
+    }
+}
+
+#[test]
+fn an_interrupted_first_race_counts_only_with_replicates_of_every_benchmark() {
+    for (complete, counts) in [([9, 9], true), ([9, 5], false), ([9, 0], false)] {
+        let mut fake = Fake::new(16, 0.03, 9);
+        fake.benchmarks = vec![("print", 0.0), ("parse", 1.0)];
+        fake.interrupted_at = Some(0);
+        let mut log = begun(&fake);
+        go_on(&mut fake, &mut log, NO_LIMITS).unwrap_err();
+        fake.interrupted_at = None;
+        fake.complete = complete.to_vec();
+        let end = go_on(&mut fake, &mut log, NO_LIMITS).unwrap();
+        assert_eq!(named(&end), (9, 9), "{complete:?}");
+        assert_eq!(fake.races[0] == (0, 16), !counts, "{complete:?}");
+        assert_eq!(log.chosen().unwrap().benchmark, "parse");
+    }
+}
+
+#[test]
+fn benchmarks_without_a_result_are_recorded_also_if_a_single_one_is_left() {
+    let mut fake = Fake::new(16, 0.0, 9);
+    fake.unmeasured = vec![UnmeasuredBenchmark {
+        benchmark: "print".to_owned(),
+        reason: UnmeasuredReason::Failed("it exited with code 9".to_owned()),
+    }];
+    let mut log = begun(&fake);
+    let end = go_on(&mut fake, &mut log, NO_LIMITS).unwrap();
+    assert!(matches!(end.answer, BisectAnswer::NoStep(_)), "{end:?}");
+    assert_eq!(log.unmeasured(), fake.unmeasured);
+    assert_eq!(log.chosen().unwrap().measured, 1);
 }
 
 #[test]

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use deadheat::parts::model::{LogRatio, Metric};
+use deadheat::parts::model::{LeftOutReason, LogRatio, Metric};
 use deadheat::parts::report::{Glyphs, Terminal};
 use deadheat_bisect::{
     BenchmarkChosen, BisectAnswer, BisectCommit, BisectEnd, BisectEvent, BisectLog, BisectPrior,
     BisectRequest, BisectStanding, Bisection, CommitBuilt, CommitDetails, CommitShare,
     CommitUnbuildable, CommitsBegun, CommitsRaced, OpenReason, OpenSearch, SeveralSteps,
-    StepEstimate,
+    StepEstimate, UnmeasuredBenchmark, UnmeasuredReason,
 };
 use deadheat_bisect::{
     racing, story, to_bisect_json, to_bisect_markdown, to_bisect_page, to_bisect_text, was_cut,
@@ -107,6 +107,10 @@ fn bisection(answer: BisectAnswer, within: Option<(usize, usize)>) -> Bisection 
             BisectEvent::Chosen(BenchmarkChosen {
                 benchmark: "parse".to_owned(),
                 called: vec!["print".to_owned()],
+                changes: vec![change(-0.0312)],
+                is_slowdown: true,
+                measured: 3,
+                unmeasured: Vec::new(),
             }),
             None,
         ),
@@ -205,6 +209,7 @@ fn every_answer_has_its_sentence() {
         reason: OpenReason::Budget,
         commits: vec![share(7, 7, 0.7), share(5, 6, 0.26)],
         no_step: 0.01,
+        unmeasured: Vec::new(),
     };
     let open = sentence(BisectAnswer::Open(open), None);
     assert!(
@@ -219,6 +224,83 @@ fn every_answer_has_its_sentence() {
     assert!(
         within.contains("No single step explains all races"),
         "{within}"
+    );
+}
+
+fn unmeasured(name: &str, reason: UnmeasuredReason) -> UnmeasuredBenchmark {
+    UnmeasuredBenchmark {
+        benchmark: name.to_owned(),
+        reason,
+    }
+}
+
+/// The text without its line breaks.
+fn on_one_line(bisection: &Bisection) -> String {
+    let text = text(bisection);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn benchmarks_without_a_result_are_named_and_no_step_is_said_of_the_others() {
+    let only = LeftOutReason::OnlyIn("0aaaaaaa".to_owned());
+    let twice = LeftOutReason::NotAlike("'8aaaaaaa' has 2 benchmarks of this name".to_owned());
+    let failed = UnmeasuredReason::Failed("it exited with code 9".to_owned());
+    let mut bisection = bisection(BisectAnswer::NoStep(0.962), None);
+    for event in &mut bisection.log.events {
+        if let BisectEvent::Chosen(chosen) = event {
+            chosen.is_slowdown = false;
+            chosen.unmeasured = vec![
+                unmeasured("gone", UnmeasuredReason::LeftOut(only.clone())),
+                unmeasured("twice", UnmeasuredReason::LeftOut(twice.clone())),
+                unmeasured("broken", failed.clone()),
+            ];
+        }
+    }
+    let text = on_one_line(&bisection);
+    for words in [
+        "There is no step of 0.5% or more in the benchmarks that were measured between v1",
+        "! benchmark 'broken' failed: it exited with code 9.",
+        "note: 1 benchmark only in '0aaaaaaa': gone.",
+        "note: 1 benchmark cannot be compared ('8aaaaaaa' has 2 benchmarks of this name): twice.",
+        "note: Of the benchmarks that were measured, 'parse' changed most",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let story = story(&bisection, Glyphs::Ascii);
+    assert!(
+        story.contains("changed as well. benchmark 'broken' failed"),
+        "{story}"
+    );
+    let json: Value = serde_json::from_str(&to_bisect_json(&bisection)).unwrap();
+    let reasons = json["unmeasured"].as_array().unwrap().iter();
+    let reasons: Vec<&str> = reasons.map(|one| one["reason"].as_str().unwrap()).collect();
+    assert_eq!(reasons, ["only-in", "not-alike", "failed"]);
+    assert!(validator().is_valid(&json), "{json:#}");
+}
+
+#[test]
+fn a_first_race_that_was_too_short_names_some_benchmarks_and_no_commit() {
+    let short =
+        (0..8).map(|number| unmeasured(&format!("b{number}"), UnmeasuredReason::TooFewReplicates));
+    let open = OpenSearch {
+        reason: OpenReason::Budget,
+        commits: vec![share(7, 7, 0.7)],
+        no_step: 0.99,
+        unmeasured: short.collect(),
+    };
+    let mut bisection = bisection(BisectAnswer::Open(open), None);
+    let is_end = |event: &BisectEvent| matches!(event, BisectEvent::Ended(_));
+    bisection.log.events.retain(is_end);
+    bisection.standings = vec![None];
+    let text = on_one_line(&bisection);
+    assert!(
+        text.contains("The search found no answer: the time budget was used up. The first race"),
+        "{text}"
+    );
+    assert!(text.contains("'b4', 'b5' and 2 more"), "{text}");
+    assert!(
+        !text.contains("no step") && !text.contains("If there is"),
+        "{text}"
     );
 }
 
@@ -264,12 +346,12 @@ fn what_is_said_on_the_way_names_the_sides_and_how_far_it_is() {
         to: 8,
         file: "x".into(),
     };
-    let counts = was_cut(&request, &begun, 9, true, Glyphs::Ascii);
+    let counts = was_cut(&request, &begun, Some(9), Glyphs::Ascii);
     assert!(
         counts.contains("it counts with its 9 complete replicates"),
         "{counts}"
     );
-    assert!(was_cut(&request, &begun, 1, false, Glyphs::Ascii).contains("races it again if"));
+    assert!(was_cut(&request, &begun, None, Glyphs::Ascii).contains("races it again if"));
 }
 
 #[test]
@@ -292,11 +374,7 @@ fn page_and_markdown_say_the_same_and_hold_no_markup_of_others() {
 
 #[test]
 fn the_json_of_every_answer_keeps_to_its_schema() {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/bisect-answer-1.schema.json");
-    let mut schema: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
-    forbid_the_unnamed(&mut schema);
-    let validator = jsonschema::validator_for(&schema).unwrap();
+    let validator = validator();
     let several = SeveralSteps {
         from: 2,
         to: 4,
@@ -306,6 +384,7 @@ fn the_json_of_every_answer_keeps_to_its_schema() {
         reason: OpenReason::Races,
         commits: vec![share(7, 7, 0.7)],
         no_step: 0.01,
+        unmeasured: Vec::new(),
     };
     for answer in [
         BisectAnswer::Commits(share(5, 7, 0.97)),
@@ -323,6 +402,14 @@ fn the_json_of_every_answer_keeps_to_its_schema() {
     }
     let json = to_bisect_json(&bisection(BisectAnswer::Commits(share(7, 7, 0.973)), None));
     insta::assert_snapshot!(json);
+}
+
+fn validator() -> jsonschema::Validator {
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/bisect-answer-1.schema.json");
+    let mut schema: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    forbid_the_unnamed(&mut schema);
+    jsonschema::validator_for(&schema).unwrap()
 }
 
 /// Forbids every field that the schema does not name.

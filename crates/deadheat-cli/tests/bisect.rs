@@ -3,6 +3,7 @@
 mod common;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -259,6 +260,124 @@ fn executables_of_the_same_bytes_are_not_raced_and_the_benchmark_that_changed_is
     assert_eq!(answer["answer"]["kind"], "no-step", "{answer}");
     let missing = repo.0.run(&[&words[..], &["--bench", "pars"]].concat());
     missing.fails_with(6, &["no benchmark is selected; there are parse, print"]);
+}
+
+/// A script that stands in for an executable of Google Benchmark. Each of `benchmarks` is a name
+/// and the case of `sh` that sets the time `t`, or fails.
+fn stand_in(benchmarks: &[(&str, &str)]) -> String {
+    let names: Vec<&str> = benchmarks.iter().map(|(name, _)| *name).collect();
+    let case = |(name, time): &(&str, &str)| format!("*=^{name}\\$*) n={name}; {time};;\n");
+    let cases: String = benchmarks.iter().map(case).collect();
+    format!(
+        r#"#!/bin/sh
+case "$*" in
+*=^deadheat_matches_nothing$)
+echo 'Failed to match any benchmarks against regex: ^deadheat_matches_nothing$' >&2; exit;;
+*--benchmark_list_tests*) printf '%s\n' {}; exit 0;;
+{cases}esac
+for argument; do case $argument in
+  --benchmark_out=*) out=${{argument#*=}};;
+  --benchmark_repetitions=*) repetitions=${{argument#*=}};;
+esac; done
+report() {{
+  echo '{{"context":{{}},"benchmarks":['
+  k=0; while [ $k -lt $repetitions ]; do
+    [ $k = 0 ] || echo ,
+    echo '{{"name":"'$n'","run_name":"'$n'","run_type":"iteration","threads":1,"iterations":1000,'
+    echo '"real_time":'$t.$k',"cpu_time":'$t.$k',"time_unit":"ns"}}'
+    k=$((k+1))
+  done; echo ']}}'
+}}
+report > "$out"
+"#,
+        names.join(" ")
+    )
+}
+
+/// A repository with a commit for each of `suites`, and the words of a search in it.
+fn with_suites(suites: &[String]) -> (Repo, [&'static str; 8]) {
+    let repo = Repo::new();
+    for (number, suite) in suites.iter().enumerate() {
+        let path = repo.0.path("suite");
+        fs::write(&path, suite).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let text = format!("change {number}");
+        repo.git(&["add", "--all"]);
+        repo.git(&["commit", "--quiet", "--message", &text]);
+    }
+    let words = "bisect HEAD~1..HEAD --build true --exe suite --max-replicates 6";
+    let words: Vec<&'static str> = words.split(' ').collect();
+    (repo, words.try_into().unwrap())
+}
+
+#[test]
+fn benchmarks_that_only_one_end_has_or_that_fail_are_named() {
+    needs!("git");
+    let (repo, words) = with_suites(&[
+        stand_in(&[("gone", "t=100"), ("same", "t=100"), ("crashing", "t=100")]),
+        stand_in(&[("same", "t=100"), ("crashing", "exit 9")]),
+    ]);
+    let gate = [&words[..], &["-q", "--fail-on", "slower"]].concat();
+    let done = repo.0.run(&gate);
+    assert_eq!(done.code, Some(3), "{done:?}");
+    for words in [
+        "no step of 0.5% or more in the benchmarks that were measured",
+        "! benchmark 'crashing' failed: ",
+        "exit code 9",
+        ": gone.",
+        "Only 'same' was measured",
+    ] {
+        assert!(done.stdout.contains(words), "{words}: {done:?}");
+    }
+    let again = repo.0.run(&["bisect", "--resume", "--json"]);
+    assert_eq!(again.code, Some(3), "{again:?}");
+    let unmeasured = &again.json()["unmeasured"];
+    assert_eq!(unmeasured[0]["benchmark"], "gone");
+    assert_eq!(unmeasured[0]["reason"], "only-in");
+    assert_eq!(unmeasured[1]["benchmark"], "crashing");
+    assert_eq!(unmeasured[1]["reason"], "failed");
+}
+
+#[test]
+fn a_gate_on_slowdowns_is_about_the_largest_slowdown() {
+    needs!("git");
+    let (repo, words) = with_suites(&[
+        stand_in(&[("alpha", "t=200"), ("beta", "t=100")]),
+        stand_in(&[("alpha", "t=100"), ("beta", "t=120")]),
+    ]);
+    let done = repo.0.run(&[&words[..], &["-q"]].concat());
+    let text = &done.succeeds().stdout;
+    assert!(text.contains("'alpha' changed most"), "{text}");
+    assert!(text.contains("'beta' (+"), "{text}");
+    let other = ["bisect", "--resume", "-q", "--fail-on", "slower"];
+    repo.0
+        .run(&other)
+        .fails_with(2, &["is about 'alpha', but 'beta' is slower"]);
+    let done = repo
+        .0
+        .run(&[&words[..], &["-q", "--fail-on", "slower"]].concat());
+    assert_eq!(done.code, Some(1), "{done:?}");
+    let text = &done.stdout;
+    assert!(text.contains("'beta' has the largest slowdown"), "{text}");
+    assert!(text.contains("'alpha' (−"), "{text}");
+}
+
+#[test]
+fn a_first_race_that_the_budget_ends_gives_no_answer() {
+    needs!("git");
+    let slow = "sleep 0.2; t=100";
+    let suite = |last| stand_in(&[("one", slow), ("two", slow), ("three", last)]);
+    let (repo, words) = with_suites(&[suite(slow), suite("sleep 0.2; t=200")]);
+    let gate = ["-q", "--fail-on", "slower", "--budget", "2s"];
+    let done = repo.0.run(&[&words[..], &gate].concat());
+    done.fails_with(2, &["no race ended, so --fail-on could judge nothing"]);
+    let text = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        text.contains("the time budget was used up. The first race was too short"),
+        "{text}"
+    );
+    assert!(text.contains("'three'"), "{text}");
+    assert!(!text.contains("no step"), "{text}");
 }
 
 #[test]

@@ -273,7 +273,7 @@ impl Extension<'_> {
             }));
             let both = [&self.built[&link.0], &self.built[&link.1]];
             match race_sides(both, Vec::new(), &self.arguments, options) {
-                Ok(outcome) => {
+                Ok((outcome, _)) => {
                     stopped = outcome.interrupted();
                     self.keep(link, &outcome)?;
                 }

@@ -58,9 +58,18 @@ pub enum Field {
 
 struct Inspection {
     field: Field,
-    /// True if a program of the candidate failed to list its benchmarks, although the baseline's
-    /// program listed them. The code under test may have crashed, so the race must not succeed.
-    candidate_failed: bool,
+    /// The targets of which the candidate's program failed to list its benchmarks, although the
+    /// baseline's program listed them. The code under test may have crashed, so the race must not
+    /// succeed.
+    failed: Vec<FailedTarget>,
+}
+
+/// A target of which the candidate's program failed to list its benchmarks.
+pub struct FailedTarget {
+    /// The name of the target.
+    pub name: String,
+    /// The error message.
+    pub message: String,
 }
 
 /// Lists the benchmarks of all programs. A single target must have benchmarks. Of several targets,
@@ -70,7 +79,7 @@ fn inspect(targets: &[Target<Program>], options: &BenchOptions) -> Result<Inspec
     let mut workers: Vec<Worker> = Vec::new();
     let mut launched: Vec<Launched> = Vec::new();
     let mut failure = None;
-    let mut candidate_failed = false;
+    let mut failed = Vec::new();
     for target in targets {
         let mut worker = Worker::default();
         let mut of_harness = Launched::default();
@@ -90,12 +99,15 @@ fn inspect(targets: &[Target<Program>], options: &BenchOptions) -> Result<Inspec
                 Err(error) => {
                     let is_listed = first(&worker).is_some() || first(&of_harness).is_some();
                     let has_failed = place == 1 && is_listed;
-                    candidate_failed |= has_failed;
+                    let message = without_help(&error.to_string()).to_owned();
                     if has_failed || !options.quiet {
-                        to_stderr(
-                            "deadheat",
-                            &format!("skipped: {}", without_help(&error.to_string())),
-                        );
+                        to_stderr("deadheat", &format!("skipped: {message}"));
+                    }
+                    if has_failed {
+                        failed.push(FailedTarget {
+                            name: target.name.clone().unwrap_or_default(),
+                            message,
+                        });
                     }
                     failure.get_or_insert(error);
                 }
@@ -153,10 +165,7 @@ fn inspect(targets: &[Target<Program>], options: &BenchOptions) -> Result<Inspec
         ((None, Some(_)), _) => Field::Harness(launched),
         _ => Field::Workers(workers),
     };
-    Ok(Inspection {
-        field,
-        candidate_failed,
-    })
+    Ok(Inspection { field, failed })
 }
 
 /// Lists the benchmarks like [`inspect`], but turns pyperf scripts into workers if possible.
@@ -248,34 +257,33 @@ pub fn nothing_selected<'a>(
 pub fn race(entrants: &BuildPrograms, options: &BenchOptions) -> Result<AnsweredRace, Failure> {
     options.exports.check(None)?;
     let sides = &entrants.names;
-    let Inspection {
-        field,
-        candidate_failed,
-    } = inspect_for_race(&entrants.targets, options)?;
+    let Inspection { field, failed } = inspect_for_race(&entrants.targets, options)?;
     if matches!(field, Field::Harness(_)) {
         refuse_sample_time(options)?;
     }
     let pair = |selection: &Selection| pair_builds(&field, sides, selection);
     let mut answered = race_selected(pair, Some(sides), options)?;
-    if candidate_failed {
+    if !failed.is_empty() {
         answered.status = answered.status.max(Status::ContenderFailed);
     }
     Ok(answered)
 }
 
-/// Races the selected benchmarks of two builds without printing an answer.
+/// Races the selected benchmarks of two builds without printing an answer. Also returns the targets
+/// that failed before the race.
 pub fn race_silently(
     entrants: &BuildPrograms,
     options: &BenchOptions,
-) -> Result<RaceOutcome, Failure> {
-    let Inspection { field, .. } = inspect_for_race(&entrants.targets, options)?;
+) -> Result<(RaceOutcome, Vec<FailedTarget>), Failure> {
+    let Inspection { field, failed } = inspect_for_race(&entrants.targets, options)?;
     if matches!(field, Field::Harness(_)) {
         refuse_sample_time(options)?;
     }
     let sides = &entrants.names;
     let pair = |selection: &Selection| pair_builds(&field, sides, selection);
     let pairing = selected(pair, Some(sides), options)?;
-    race_entries(&options.race(), entries(pairing, options), options)
+    let outcome = race_entries(&options.race(), entries(pairing, options), options)?;
+    Ok((outcome, failed))
 }
 
 fn pair_builds(field: &Field, sides: &[String; 2], selection: &Selection) -> Pairing {

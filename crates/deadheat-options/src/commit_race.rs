@@ -10,7 +10,7 @@ use deadheat::parts::pairing::Target;
 use deadheat_build::{CargoBuild, LibraryChoice, Recipe, Side};
 
 use crate::bench_options::BenchOptions;
-use crate::build_race::{BuildPrograms, race_silently};
+use crate::build_race::{BuildPrograms, FailedTarget, race_silently};
 use crate::cargo_arguments::{Arguments, Bench};
 use crate::library_option::CriterionArgs;
 use crate::recipe::{RecipeOptions, this_program};
@@ -116,13 +116,13 @@ fn stray(word: &str) -> Failure {
 }
 
 /// Races the selected benchmarks of two built sides without printing an answer, as one race of a
-/// history or of a bisection.
+/// history or of a bisection. Also returns the targets that failed before the race.
 pub fn race_sides(
     sides: [&Side; 2],
     ways: Vec<String>,
     arguments: &[String],
     options: BenchOptions,
-) -> Result<RaceOutcome, Failure> {
+) -> Result<(RaceOutcome, Vec<FailedTarget>), Failure> {
     let (entrants, options) = ready(sides, ways, arguments, options);
     race_silently(&entrants, &options)
 }
