@@ -46,6 +46,9 @@ pub fn bisect(mut args: BisectArgs) -> Result<Status, Failure> {
         taken_up = Some(file);
     }
     args.settle()?;
+    if let Some(origin) = args.race.options.rules.origin() {
+        to_stderr("deadheat", &origin);
+    }
     let arguments = args.race.arguments();
     let recipe = args.recipe()?;
     let interrupts = interrupts()?;

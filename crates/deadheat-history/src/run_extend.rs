@@ -15,6 +15,7 @@ use deadheat::parts::terminal::{self, to_stderr};
 use deadheat::parts::{PlanUse, RaceOutcome, overrun};
 use deadheat_build::{BuildError, CommitBuilder, CommitInfo, Interruption, Recipe, Side};
 use deadheat_options::bench_options::BenchOptions;
+use deadheat_options::build_race::FailedTarget;
 use deadheat_options::commit_race::race_sides;
 use deadheat_options::repository::{ends, failure, here, interrupts};
 
@@ -273,9 +274,9 @@ impl Extension<'_> {
             }));
             let both = [&self.built[&link.0], &self.built[&link.1]];
             match race_sides(both, Vec::new(), &self.arguments, options) {
-                Ok((outcome, _)) => {
+                Ok((outcome, failed_targets)) => {
                     stopped = outcome.interrupted();
-                    self.keep(link, &outcome)?;
+                    self.keep(link, &outcome, &failed_targets)?;
                 }
                 Err(Failure::Interrupted { signal, .. }) => stopped = Some(signal),
                 Err(error @ Failure::Usage(_)) if self.raced == 0 && self.unraced.is_empty() => {
@@ -376,11 +377,16 @@ impl Extension<'_> {
         }
     }
 
-    fn keep(&mut self, link: (usize, usize), outcome: &RaceOutcome) -> Result<(), Failure> {
+    fn keep(
+        &mut self,
+        link: (usize, usize),
+        outcome: &RaceOutcome,
+        failed_targets: &[FailedTarget],
+    ) -> Result<(), Failure> {
         let file = StoredRun::read(&outcome.path).map_err(Failure::reading)?;
         self.adding.add(&file, true, None)?;
         self.raced += 1;
-        if !outcome.run.failures.is_empty() {
+        if !outcome.run.failures.is_empty() || !failed_targets.is_empty() {
             self.failed += 1;
         }
         let effects = measured_effects(&outcome.run);
