@@ -6,7 +6,6 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, CString};
-use std::fs;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
@@ -86,7 +85,8 @@ impl Server {
         }
         forget();
         // `killall -9 deadheat` then kills only deadheat, and the launcher kills the commands.
-        let _ = fs::write("/proc/self/comm", "dh-launcher");
+        // SAFETY: the name is a string with a final NUL byte, which the kernel copies.
+        unsafe { libc::prctl(libc::PR_SET_NAME, c"dh-launcher".as_ptr()) };
         // Orphans of a command become our children instead of init's, so that
         // they can be found and killed when deadheat dies.
         // SAFETY: prctl with constant arguments.
