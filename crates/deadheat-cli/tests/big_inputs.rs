@@ -293,3 +293,42 @@ fn the_limit_holds_for_run_files_wherever_they_are_read() {
     write!(exact, "{bytes}").unwrap();
     limited(&track, &exact, &["analyze", text(&save)]).succeeds();
 }
+
+#[test]
+fn a_run_file_with_more_values_than_memory_holds_is_refused() {
+    let track = Track::new();
+    let plan = |parameters: &str| {
+        let contender = |name| {
+            format!(
+                r#"{{"name":"{name}","command":{{"text":"{name}","words":["{name}"],"input":"null","output":"null","timeout_ns":null,"exit_policy":"zero-only","hooks":{{"setup":null,"prepare":null,"conclude":null,"cleanup":null}}}}}}"#
+            )
+        };
+        let contenders = ["a", "b"].map(contender).join(",");
+        let design = r#"{"margin":0.01,"alpha":0.05,"looks":{"at":[6],"levels":[0.05],"weights":[1.0]},"blocks_per_replicate":1,"warmup":0,"budget_ns":null,"judged":"wall_ns"}"#;
+        format!(
+            r#"{{"schema":"deadheat.run/1","tool":{{"version":"0.1.0"}},"started_at":1,"seed":7,"plan":{{"design":{design},"benchmarks":[{{"name":"x","parameters":[{parameters}],"contenders":[{contenders}]}}]}},"environment":{{}},"columns":["wall_ns"],"tick_ns":1.0}}"#
+        )
+    };
+    let empty = vec!["\"\""; 2_000].join(",");
+    let observed = format!(
+        r#"{{"observed":{{"benchmark":0,"contender":0,"replicate":0,"addresses":null,"keeps_cores":null,"padded":null,"variables":[{empty}]}}}}"#
+    );
+    let pairs = vec![r#"["",""]"#; 30_000].join(",");
+    for (file, content) in [
+        (
+            "lines.jsonl",
+            format!("{}\n{}", plan(""), format!("{observed}\n").repeat(100)),
+        ),
+        ("header.jsonl", format!("{}\n", plan(&pairs))),
+    ] {
+        fs::write(track.path(file), content).unwrap();
+        let told = [
+            file,
+            "its lines other than samples need more than 4194304 bytes of memory",
+            "DEADHEAT_MAX_INPUT",
+        ];
+        limited(&track, "1M", &["analyze", file]).fails_with(4, &told);
+        limited(&track, "1M", &["report", file, "--json"]).fails_with(4, &told);
+        limited(&track, "64M", &["analyze", file]).succeeds();
+    }
+}

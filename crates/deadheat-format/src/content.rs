@@ -24,7 +24,7 @@ use crate::platform::is_device;
 #[cfg(feature = "read")]
 pub use lines::{Lines, in_parts, worthwhile_parts};
 #[cfg(feature = "read")]
-pub use unpacked::{read_content, unpacked};
+pub use unpacked::{read_content, unpacked, unpacking};
 
 /// Size of a read buffer in bytes.
 pub const BUFFER: usize = 1 << 16;

@@ -9,7 +9,7 @@ use deadheat_model::Json;
 
 use crate::content;
 use crate::error::{FileProblem, FormatError, cannot_read, cannot_write, create_folder_of};
-use crate::limits::read_line;
+use crate::limits::{Allowance, read_line};
 use crate::output::{Journal, lock};
 
 /// Appends lines to a file. While the writer lives, no other process can append to the file.
@@ -99,6 +99,7 @@ pub fn read_json_lines(
     let file = content::open(path).map_err(cannot_read(path))?;
     let mut reader = BufReader::new(file);
     let mut line = Vec::new();
+    let mut memory = Allowance::of_lines().map_err(cannot_read(path))?;
     let mut len = 0;
     for number in 1.. {
         line.clear();
@@ -111,6 +112,8 @@ pub fn read_json_lines(
         if number > 1 && !line.ends_with(b"\n") {
             break;
         }
+        let kept = memory.memory_of_line(&line).map_err(cannot_read(path))?;
+        memory.take(kept).map_err(cannot_read(path))?;
         let text = std::str::from_utf8(&line).ok();
         take(number, text.and_then(Json::parse))?;
         len += bytes as u64;

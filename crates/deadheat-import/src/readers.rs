@@ -37,7 +37,9 @@ pub use criterion::{files_in, read_criterion, read_criterion_set};
 
 use crate::csv::read_csv_from;
 use crate::csv_rows::RecordingPlan;
-use deadheat_format::content::{self, BUFFER, is_packed, kind_of_bytes, read_content, unpacked};
+use deadheat_format::content::{
+    self, BUFFER, is_packed, kind_of_bytes, read_content, unpacked, unpacking,
+};
 use deadheat_format::limits::{
     Bounded, refuse_large_names, refuse_long_name, refuse_many_benchmarks, refuse_many_parameters,
 };
@@ -306,6 +308,14 @@ fn from(
     reader
         .read_to_end(&mut content)
         .map_err(cannot_read(path))?;
+    if is_packed(&content) {
+        let unpacking = unpacking(&content).map_err(cannot_read(path))?;
+        let mut reader = BufReader::with_capacity(BUFFER, unpacking);
+        let beginning = reader.fill_buf().map_err(cannot_read(path))?;
+        if let Ok(SavedFormat::RunFile) = saved_format(path, beginning) {
+            return Ok(Recording::Run(Box::new(read_run_from(reader, path)?)));
+        }
+    }
     let content = unpacked(path, content)?;
     Ok(match placed_format(path, &content)? {
         (_, SavedFormat::RunFile) => Recording::Run(Box::new(read_run_from(&content[..], path)?)),

@@ -7,7 +7,7 @@ use deadheat_model::HELP;
 use flate2::read::MultiGzDecoder;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 
-use super::{GZIP, ZSTD, all_bytes};
+use super::{GZIP, all_bytes, is_packed};
 use crate::error::{FormatError, cannot_read};
 use crate::limits::Bounded;
 
@@ -36,20 +36,26 @@ pub fn read_content(path: &Path) -> Result<Vec<u8>, FormatError> {
 /// The bytes cannot be decompressed, or are compressed with another method.
 pub fn unpacked(path: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, FormatError> {
     let mut all = Vec::new();
-    let read = if bytes.starts_with(GZIP) {
-        Bounded::new(MultiGzDecoder::new(&bytes[..]))
-            .and_then(|mut all_of| all_of.read_to_end(&mut all))
-    } else if bytes.starts_with(ZSTD) {
-        Bounded::new(Frames::of(&bytes)).and_then(|mut frames| frames.read_to_end(&mut all))
+    if is_packed(&bytes) {
+        let read = unpacking(&bytes).and_then(|mut unpacking| unpacking.read_to_end(&mut all));
+        read.map_err(cannot_read(path))?;
     } else {
         all = bytes;
-        Ok(0)
-    };
-    read.map_err(cannot_read(path))?;
+    }
     if let Some(found) = packed_otherwise(&all) {
         return Err(FormatError::unknown(path, found));
     }
     Ok(to_utf8(all))
+}
+
+/// Returns a reader that decompresses the bytes of a file that [is packed](is_packed).
+pub fn unpacking(packed: &[u8]) -> io::Result<impl Read> {
+    let unpacking: Box<dyn Read + '_> = if packed.starts_with(GZIP) {
+        Box::new(MultiGzDecoder::new(packed))
+    } else {
+        Box::new(Frames::of(packed))
+    };
+    Bounded::new(unpacking)
 }
 
 /// Returns an error text if the bytes are compressed with a method other than gzip and zstd.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use deadheat_model::{BlockRecord, Run, Samples};
 use memchr::memchr_iter;
@@ -71,7 +72,10 @@ impl IndexedRun {
             .map(|benchmark| benchmark.processes_per_replicate().is_none())
             .collect();
         let lines = (header.len() as u64, size);
-        let parts = in_parts(&file, lines, threads, |lines| index(lines, &each_sample))?;
+        let room = AtomicU64::new(limits::most_memory_of_lines().ok()? / 2);
+        let parts = in_parts(&file, lines, threads, |lines| {
+            index(lines, &each_sample, &room)
+        })?;
         let mut gathering = Gathering::of(reading);
         gathering.all(parts)?;
         let run = gathering.reading.finish();
@@ -186,7 +190,7 @@ impl<'a> Gathering<'a> {
             return None;
         }
         let resumed = self.reading.run.resumed_at.is_some();
-        for line in &segment.lines {
+        for line in segment.lines.split_inclusive(|byte| *byte == b'\n') {
             self.line(line)?;
             // Only a line in `cut` may be garbage or resume the run.
             if self.garbage || self.reading.run.resumed_at.is_some() != resumed {
@@ -285,7 +289,7 @@ struct Segment {
     seen: HashMap<usize, Seen>,
     elapsed_ns: u64,
     /// Placements, observations and failures. Their order relative to the blocks does not matter.
-    lines: Vec<Vec<u8>>,
+    lines: Vec<u8>,
     /// The last line of the segment, if it is neither a block nor one of `lines`; `None` at the end
     /// of a part of the file.
     cut: Option<Vec<u8>>,
@@ -295,6 +299,8 @@ struct Segment {
 struct Index<'a> {
     /// For each benchmark, true if each of its samples is a process launch.
     each_sample: &'a [bool],
+    /// Number of bytes of lines other than blocks that all parts together may still hold.
+    room: &'a AtomicU64,
     segments: Vec<Segment>,
     segment: Segment,
     /// Positions of the blocks, by benchmark.
@@ -303,17 +309,19 @@ struct Index<'a> {
     head: BlockRecord,
 }
 
-/// Indexes the lines of a part. Returns `None` if they cannot be read or form too many segments.
-fn index<'a>(lines: Lines<'_>, each_sample: &'a [bool]) -> Option<Index<'a>> {
+/// Indexes the lines of a part. Returns `None` if they cannot be read, form too many segments, or
+/// do not fit into `room`.
+fn index<'a>(lines: Lines<'_>, each_sample: &'a [bool], room: &'a AtomicU64) -> Option<Index<'a>> {
     let mut index = Index {
         each_sample,
+        room,
         segments: Vec::new(),
         segment: Segment::default(),
         stretches: vec![Vec::new(); each_sample.len()],
         head: BlockRecord::default(),
     };
     lines.each(|line, at| {
-        index.take(line, at);
+        index.take(line, at)?;
         (index.segments.len() <= MOST_SEGMENTS).then_some(())
     })?;
     index.segments.push(std::mem::take(&mut index.segment));
@@ -321,18 +329,23 @@ fn index<'a>(lines: Lines<'_>, each_sample: &'a [bool]) -> Option<Index<'a>> {
 }
 
 impl Index<'_> {
-    fn take(&mut self, line: &[u8], at: u64) {
+    /// Adds a line. Returns `None` if there is no room for it.
+    fn take(&mut self, line: &[u8], at: u64) -> Option<()> {
         if self.take_block(line, at).is_some() || line.trim_ascii().is_empty() {
-            return;
+            return Some(());
         }
+        let less = |room: u64| room.checked_sub(line.len() as u64);
+        let relaxed = Ordering::Relaxed;
+        self.room.fetch_update(relaxed, relaxed, less).ok()?;
         let heads = [&b"{\"placed\":"[..], b"{\"observed\":", b"{\"failed\":"];
         // A line without its newline may be incomplete.
         if line.ends_with(b"}\n") && heads.iter().any(|head| line.starts_with(head)) {
-            self.segment.lines.push(line.to_vec());
+            self.segment.lines.extend_from_slice(line);
         } else {
             self.segment.cut = Some(line.to_vec());
             self.segments.push(std::mem::take(&mut self.segment));
         }
+        Some(())
     }
 
     /// Adds a line if it begins and ends like a block that deadheat wrote.
@@ -368,5 +381,27 @@ impl Index<'_> {
         }
         self.segment.elapsed_ns = self.segment.elapsed_ns.max(elapsed_ns);
         Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn lines_that_do_not_fit_into_memory_are_not_indexed() {
+        let line = "{\"failed\":{\"benchmark\":0}}\n";
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(line.repeat(100).as_bytes()).unwrap();
+        let bytes = 100 * line.len() as u64;
+        let indexed = |room| {
+            let room = AtomicU64::new(room);
+            let read = |lines: Lines<'_>| index(lines, &[false], &room).map(|_| ());
+            in_parts(&file, (0, bytes), 4, read).is_some()
+        };
+        assert!(indexed(bytes));
+        assert!(!indexed(bytes - 1));
     }
 }

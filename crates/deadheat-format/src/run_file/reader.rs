@@ -14,7 +14,7 @@ use super::block::{decode_compact, decode_json};
 use super::lines::SCHEMA;
 use crate::content::{self, BUFFER, is_packed, kind_of_bytes};
 use crate::error::{FileProblem, FormatError, cannot_read};
-use crate::limits::{read_line, refuse_many_benchmarks};
+use crate::limits::{Allowance, read_line, refuse_many_benchmarks};
 use crate::wire::{Wire, major_version};
 
 /// Reads a run file. A file that ends in the middle of a line, or whose last line is garbage, is a
@@ -96,9 +96,14 @@ pub(super) fn scan(mut reader: impl BufRead, name: &Path) -> Result<Scan, Format
     // follows.
     let mut garbage = None;
     loop {
-        // Most lines are whole in the buffer and need no copy. A read error occurs again in
-        // `next_line`.
-        let ahead = reader.fill_buf().unwrap_or_default();
+        // Most lines are whole in the buffer and need no copy. `next_line` reads again after an
+        // interruption.
+        let ahead = match reader.fill_buf() {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                return Err(cannot_read(name)(error));
+            }
+            ahead => ahead.unwrap_or_default(),
+        };
         if garbage.is_none()
             && let Some(bytes) = reading.take_compact(ahead)?
         {
@@ -159,8 +164,8 @@ pub(super) fn unknown_contender<'a>(
 fn read_header_line(name: &Path, first: &[u8]) -> Result<Json, FormatError> {
     let json = std::str::from_utf8(first).ok().and_then(Json::parse);
     let schema = json.as_ref().and_then(Json::as_object);
-    let schema = schema.and_then(|header| header.get("schema")?.as_text());
-    let (Some(json), Some(schema)) = (&json, schema) else {
+    let schema = schema.and_then(|header| Some(header.get("schema")?.as_text()?.to_owned()));
+    let (Some(json), Some(schema)) = (json, schema) else {
         // If the run was killed while the header was written, the beginning still identifies it.
         if first.starts_with(b"{\"schema\":\"deadheat.run/") {
             let problem = "the header is cut off, so the file holds no run";
@@ -175,8 +180,8 @@ fn read_header_line(name: &Path, first: &[u8]) -> Result<Json, FormatError> {
             }),
         ));
     };
-    match major_version(schema, "deadheat.run/") {
-        Some(1) => Ok(json.clone()),
+    match major_version(&schema, "deadheat.run/") {
+        Some(1) => Ok(json),
         Some(2..) => Err(FormatError::unknown(
             name,
             format!("has schema {schema}: it needs a later deadheat; this one reads {SCHEMA}"),
@@ -210,6 +215,8 @@ pub(super) struct Reading<'a> {
     widths: Widths,
     /// Number of process launches since the beginning of the file, or since its last end line.
     launches: u64,
+    /// Memory for the header and all other lines that are not blocks.
+    memory: Allowance,
 }
 
 /// Number of values per sample, by benchmark.
@@ -238,6 +245,9 @@ impl Widths {
 impl<'a> Reading<'a> {
     /// Reads the header from `first`, the first line of a file.
     pub(super) fn begin(name: &'a Path, first: &[u8]) -> Result<Self, FormatError> {
+        let mut memory = Allowance::of_lines().map_err(cannot_read(name))?;
+        let kept = memory.memory_of_line(first).map_err(cannot_read(name))?;
+        memory.take(kept).map_err(cannot_read(name))?;
         let json = read_header_line(name, first)?;
         let header = RunHeader::from_json(&json).map_err(|error| {
             let prefix = if error.is_sentence() {
@@ -249,7 +259,9 @@ impl<'a> Reading<'a> {
         })?;
         let sound = header.plan.validate();
         sound.map_err(|error| FormatError::whole(name, error))?;
-        refuse_many_benchmarks(header.plan.contender_count()).map_err(cannot_read(name))?;
+        // An answer of 640,000 benchmarks that were left out took 0.9 GB.
+        let benchmarks = header.plan.contender_count() + header.left_out.len();
+        refuse_many_benchmarks(benchmarks).map_err(cannot_read(name))?;
         Ok(Reading {
             name,
             line: 1,
@@ -258,6 +270,7 @@ impl<'a> Reading<'a> {
             placed_on: HashMap::new(),
             block: BlockRecord::default(),
             launches: 0,
+            memory,
         })
     }
 
@@ -285,12 +298,17 @@ impl<'a> Reading<'a> {
         if line.trim_ascii().is_empty() {
             return Ok(());
         }
+        let too_large = |error| Refusal::Error(cannot_read(self.name)(error));
+        let kept = self.memory.memory_of_line(line).map_err(too_large)?;
         let garbage = |problem| Refusal::Garbage(format!("not JSON: {problem}"));
         let text = std::str::from_utf8(line).map_err(|_| garbage("not UTF-8".to_owned()))?;
         let json = Json::read(text).map_err(|error| garbage(error.to_string()))?;
         let Some(fields) = json.as_object() else {
             return Err(Refusal::Garbage("not a JSON object".to_owned()));
         };
+        if fields.get("block").is_none() {
+            self.memory.take(kept).map_err(too_large)?;
+        }
         self.take_fields(fields).map_err(Refusal::Error)
     }
 

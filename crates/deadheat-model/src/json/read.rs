@@ -91,6 +91,8 @@ impl<'a> Reader<'a> {
         loop {
             values.push(self.value(depth)?);
             if self.take("]") {
+                // The first value reserves memory for four.
+                values.shrink_to_fit();
                 return Some(Json::List(values));
             }
             self.take(",").then_some(())?;
@@ -109,6 +111,7 @@ impl<'a> Reader<'a> {
             self.take(":").then_some(())?;
             object.push(name.into(), self.value(depth)?);
             if self.take("}") {
+                object.fields.shrink_to_fit();
                 return Some(object.into());
             }
             self.take(",").then_some(())?;
