@@ -56,7 +56,10 @@ impl<'a> Recorded<'a> {
     /// Reads the file with all its samples.
     pub fn read(path: impl AsRef<Path>, rules: &'a Rules) -> Result<Self, Failure> {
         let path = path.as_ref();
-        let usage = |error: Failure| Failure::Usage(rules.blamed(error.to_string()));
+        let usage = |error: Failure| match error {
+            Failure::Usage(text) => Failure::Usage(rules.blamed(text)),
+            other => other,
+        };
         let mut run = match recording(path, rules)? {
             Recording::Run(run) => run,
             Recording::Results(mut results) => {
