@@ -33,10 +33,12 @@ const MEMORY_FACTOR: u64 = 4;
 
 /// Estimated memory in bytes for a JSON value of a line while the line is read: a node of the tree,
 /// its name and its text, or a text in the tree and its copy.
+#[cfg(feature = "read")]
 const MEMORY_OF_JSON_VALUE: u64 = 128;
 
 /// Estimated memory in bytes that remains in use for a JSON value of a line after the line was read.
 /// A short text in a list needs 56 bytes.
+#[cfg(feature = "read")]
 const MEMORY_OF_KEPT_VALUE: u64 = 64;
 
 /// Appends the next line, with its line end, to `line`. Returns its length in bytes; 0 at the end
@@ -241,6 +243,7 @@ pub fn refuse_large_names(bytes: u64) -> io::Result<()> {
 /// A compressed run file of 959 kB, whose lists had 2,000 empty texts each, took 6.3 GB. A header of
 /// 65,536 benchmarks with two contenders needs an estimated 180 MB, and 400,000 placements (10,000
 /// benchmarks with 40 replicates) need 310 MB.
+#[cfg(feature = "read")]
 pub(crate) fn most_memory_of_lines() -> io::Result<u64> {
     Ok((most_bytes()? >> 1).max(4 << 20))
 }
@@ -319,6 +322,7 @@ impl Allowance {
     }
 
     /// Returns an allowance for the [lines](most_memory_of_lines) of a file.
+    #[cfg(feature = "read")]
     pub(crate) fn of_lines() -> io::Result<Self> {
         Ok(Self {
             what: "its lines other than samples need",
@@ -331,6 +335,7 @@ impl Allowance {
     /// # Errors
     ///
     /// Reading the line needs more memory than the whole allowance.
+    #[cfg(feature = "read")]
     pub(crate) fn memory_of_line(&self, line: &[u8]) -> io::Result<u64> {
         let values = line
             .iter()

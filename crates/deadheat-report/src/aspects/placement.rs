@@ -127,12 +127,12 @@ pub(crate) fn fixed_briefly(
         ),
         // If only one of the commands has a record of its link, that command runs on neutral links.
         _ => format!(
-            ", and this race did not vary the link order of every side. To vary it, {}",
+            ", and this race did not vary the link order of both sides. To vary it, {}",
             linking(source)
         ),
     };
     format!(
-        "Link order alone made copies of one function differ by up to {} (docs/placement.md){here}.",
+        "Link order alone can make copies of one function differ by up to {} (docs/placement.md){here}.",
         share(largest)
     )
 }
