@@ -4,7 +4,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use crate::criterion_library::{self, CriterionLibrary};
-use crate::error::{BuildError, Note};
+use crate::error::{BuildError, CargoError, Note};
 use crate::google_benchmark_library::GoogleBenchmarkLibrary;
 use crate::key::KeyInputs;
 use crate::library::{Library, LibraryChoice, OfferedLibrary};
@@ -50,7 +50,16 @@ impl<'a> Way<'a> {
                     key_inputs.add("argument", argument);
                 }
                 let here = repository.top.join(&repository.inside);
-                compiler = build.compiler(&here, &repository.interruption)?;
+                let found = build.compiler(&here, &repository.interruption);
+                let has_manifest = || here.ancestors().any(|up| up.join("Cargo.toml").exists());
+                compiler = match found {
+                    Ok(version) if !version.is_empty() => version,
+                    // The user of another language may have no Rust.
+                    Ok(_) | Err(_) if !build.names_manifest() && !has_manifest() => {
+                        return Err(CargoError::NoManifest(here).into());
+                    }
+                    found => found?,
+                };
                 key_inputs.add("compiler", &compiler);
                 let above = configuration_above(&repository.top);
                 for file in above.iter().chain(&configuration_of_the_user()) {

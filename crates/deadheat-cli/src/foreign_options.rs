@@ -88,7 +88,8 @@ const TOOLS: [Tool; 7] = [
             ("-alpha", "--alpha P"),
             (
                 "-col",
-                "name the two files: deadheat compare old.txt new.txt",
+                "deadheat compare filters FILE KEY=A KEY=B compares two values of a key; for two files: \
+                 deadheat compare old.txt new.txt",
             ),
             ("-row", "each benchmark is a row"),
             (

@@ -3,6 +3,7 @@
 
 use std::convert::Infallible;
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::{ExitCode, exit};
 
 use clap::Command;
@@ -219,6 +220,16 @@ impl Refused<'_> {
         before.starts_with("--").then_some(before)
     }
 
+    /// Returns the advice to quote commands if the invalid value of an option of `deadheat run` is a
+    /// file, as in `deadheat run sort -n data.txt`.
+    fn of_a_command(&self) -> Option<String> {
+        let value = self.text(ContextKind::InvalidValue);
+        let words: Vec<&str> = self.options().skip_while(|word| *word != "run").collect();
+        let (_, words) = words.split_first()?;
+        let is_unquoted = words.first().is_some_and(|word| exists(word));
+        (is_unquoted && Path::new(&value).is_file()).then(|| quote_commands(words))
+    }
+
     /// Returns the help of the option whose value is invalid. `invalid` is the option with or
     /// without the name of its value.
     fn meaning(&self, invalid: &str) -> Option<String> {
@@ -313,7 +324,8 @@ impl Refused<'_> {
                     return Vec::new();
                 }
                 let invalid = self.text(ContextKind::InvalidArg);
-                self.meaning(&invalid).into_iter().collect()
+                let advice = self.of_a_command().or_else(|| self.meaning(&invalid));
+                advice.into_iter().collect()
             }
             ErrorKind::ArgumentConflict => vec![self.instead_of_both()],
             _ => Vec::new(),

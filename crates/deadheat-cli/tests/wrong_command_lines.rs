@@ -204,12 +204,17 @@ fn numbers_and_shares_are_answered_by_what_is_wrong_with_them() {
 #[test]
 fn words_that_stand_in_the_wrong_place_are_answered_by_the_right_one() {
     let track = track();
+    fs::write(track.path("words"), "b\na\n").unwrap();
     let quote = ["'0.01'", "quote each command", "'sleep 0.01'"];
     answers(&track, &["run", "sleep", "0.01"], 3, &quote);
     for (line, words) in [
         (
             &["run", "ls", "-la"][..],
             &["'-la'", "quote each command"][..],
+        ),
+        (
+            &["run", "sort", "-n", "words", "sort", "-r", "words"],
+            &["'words'", "deadheat run 'sort -n words' 'sort -r words'"],
         ),
         (
             &["run", "sleep", "0.01", "--unknown"],
@@ -443,6 +448,10 @@ fn options_of_other_tools_are_answered_by_ours() {
         (
             &["compare", "-alpha", "0.01", "a", "b"],
             ["benchstat", "--alpha"],
+        ),
+        (
+            &["compare", "-col", "/codec", "a"],
+            ["benchstat", "compare filters FILE KEY=A KEY=B"],
         ),
         (
             &["rev", "--benchmark_filter=x", "main"],

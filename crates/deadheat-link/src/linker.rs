@@ -150,7 +150,7 @@ fn rust_lld() -> Candidate {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc"));
     let selection = rust_lld_folder(&rustc)
         .map(|folder| vec![format!("-B{}", folder.display()), "-fuse-ld=lld".to_owned()])
-        .ok_or_else(|| "no Rust toolchain contains it".to_owned());
+        .ok_or_else(|| "the toolchain of rustc does not contain it".to_owned());
     Candidate::new(Family::Lld, "rust-lld", selection)
 }
 

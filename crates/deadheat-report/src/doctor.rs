@@ -396,14 +396,14 @@ fn advice(checkup: &Checkup) -> String {
             _ => format!("None of {these} is clearly quieter than the others: {option}"),
         },
         PinReason::OnlyOne => {
-            format!("deadheat may use only {these}: {option}")
+            format!("deadheat may use only {these}, so pinning would change nothing: {option}")
         }
         PinReason::NotCompared => match advice.pinning {
             Pinning::Auto => format!(
                 "doctor did not compare cores, because of --pin none; without it, doctor compares \
                  them. Until then: {option}"
             ),
-            _ => format!("Only {these} was examined: {option}"),
+            _ => format!("doctor examined only {these}; to race there: {option}"),
         },
     }
 }

@@ -125,7 +125,8 @@ impl WireRun {
 
     fn fill(&self, read: &mut ResultBenchmark) -> Result<(), FileProblem> {
         let Some(stats) = &self.stats else {
-            let why = thrown(&self.error).unwrap_or("mitata wrote no statistics of it".to_owned());
+            let why = thrown(&self.error)
+                .unwrap_or("mitata wrote no statistics for this benchmark".to_owned());
             read.state = ResultState::Failed(why);
             return Ok(());
         };
@@ -217,7 +218,10 @@ mod tests {
                 r#""error":{}"#,
                 "it threw an error, whose message JSON.stringify omits".to_owned(),
             ),
-            (r#""x":1"#, "mitata wrote no statistics of it".to_owned()),
+            (
+                r#""x":1"#,
+                "mitata wrote no statistics for this benchmark".to_owned(),
+            ),
             (
                 r#""stats":{"samples":[1,-2]}"#,
                 format!("{place}samples[1]: -2 is negative"),

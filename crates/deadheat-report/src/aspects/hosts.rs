@@ -127,7 +127,7 @@ fn whom(across: &AcrossHosts, glyphs: Glyphs) -> String {
     }
     parts.extend(across.hosts_to_settle.filter(|more| *more > 0).map(|more| {
         let more = counted(more as u64, "more host", "more hosts");
-        format!("about {more} would settle it")
+        format!("about {more} would settle the race")
     }));
     format!("{}.", parts.join("; "))
 }

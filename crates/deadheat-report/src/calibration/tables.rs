@@ -230,7 +230,8 @@ fn truth(one: &CalibratedKind, alpha: f64) -> String {
     let name = kind(one.kind);
     match &one.coverage {
         Some(held) => format!(
-            "{name}: of {}, {} contain the true change ({}; {} are promised); {wrong}.",
+            "{name}: of {}, {} contain the true change (95% bounds of this share: {}; promised: \
+             {}); {wrong}.",
             counted(held.of, "interval", "intervals"),
             held.hits,
             bounds(held.low, held.high),

@@ -277,7 +277,7 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
             Host::Hardware => "No hypervisor was found: this is hardware.".to_owned(),
             Host::VirtualMachine(Some(maker)) => format!("This is a virtual machine ({maker})."),
             Host::VirtualMachine(None) => "This is a virtual machine.".to_owned(),
-            Host::Unknown => "Whether this is a virtual machine is hidden.".to_owned(),
+            Host::Unknown => "It is unknown whether this is a virtual machine.".to_owned(),
         },
         Facts::Container {
             kind,
