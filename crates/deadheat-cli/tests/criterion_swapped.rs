@@ -201,5 +201,5 @@ fn a_suite_of_criterion_races_by_its_functions_and_no_file_of_it_changes() {
         "--exe",
         "x",
     ]);
-    refused.fails_with(2, &["--criterion is for `cargo bench`"]);
+    refused.fails_with(2, &["--criterion applies only to builds by `cargo bench`"]);
 }

@@ -166,8 +166,8 @@ fn an_excuse_holds_until_its_day_and_is_told() {
     ignore("until = \"2020-01-31\"");
     let over = [
         "breaks the rule 'slower'.",
-        "warning: deadheat.toml, line 3: the excuse of 'run' expired after 2020-01-31; its broken \
-         rules count again.",
+        "warning: deadheat.toml, line 3: the excuse of 'run' expired after 2020-01-31; 'run' still \
+         breaks a rule, and this counts again.",
     ];
     says(&track.analyze(&[run]), 1, &over);
     ignore("rule = \"inconclusive\"");

@@ -190,7 +190,8 @@ fn options_that_do_not_fit_and_pythons_that_are_none_are_told() {
     pytest(&["--python", "./old-python"]).fails_with(2, &["is Python 3.9", "need 3.10 or later"]);
     pytest(&["--install", "'"]).fails_with(2, &["--install"]);
     pytest(&["--build", "make"]).fails_with(2, &["--build"]);
-    pytest(&["--base-args", "-p x"]).fails_with(2, &["--base-args is for `cargo bench`"]);
+    pytest(&["--base-args", "-p x"])
+        .fails_with(2, &["--base-args applies only to builds by `cargo bench`"]);
     repo.rev(&["HEAD~1", "--install", "."])
         .fails_with(2, &["--pytest"]);
 }

@@ -536,7 +536,10 @@ fn profiles_that_differ_are_named_and_one_option_makes_them_equal() {
     let done = repo.cargo(&["HEAD", "--same-profile", "--profile", "dev"]);
     done.fails_with(2, &["--same-profile", "--profile selects another"]);
     let done = repo.rev(&["HEAD", "--build", COPY, "--exe", "x", "--same-profile"]);
-    done.fails_with(2, &["--same-profile is for `cargo bench`"]);
+    done.fails_with(
+        2,
+        &["--same-profile applies only to builds by `cargo bench`"],
+    );
 }
 
 #[test]
@@ -1051,8 +1054,10 @@ fn own_benches_stay_unless_those_of_a_side_are_asked_for() {
         "--benches-from",
         "HEAD",
     ];
-    repo.rev(&build)
-        .fails_with(2, &["--benches-from is for `cargo bench`"]);
+    repo.rev(&build).fails_with(
+        2,
+        &["--benches-from applies only to builds by `cargo bench`"],
+    );
 }
 
 #[test]
@@ -1146,7 +1151,7 @@ fn a_command_builds_the_candidate_in_its_own_way() {
         pairs(&[("HEAD", "one a"), ("HEAD", "one b-own")])
     );
     let done = repo.rev(&[&["HEAD..HEAD"], &exe[..], &["--cand-args", "-x"]].concat());
-    done.fails_with(2, &["--cand-args is for `cargo bench`"]);
+    done.fails_with(2, &["--cand-args applies only to builds by `cargo bench`"]);
 }
 
 #[test]

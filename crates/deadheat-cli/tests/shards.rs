@@ -442,7 +442,7 @@ fn a_part_cut_in_half_is_not_finished_and_a_hostile_one_is_refused_by_its_line()
     // A replicate of the other part.
     fs::write(
         &path,
-        text.replacen("{\"block\":[0,7,0]", "{\"block\":[0,2,0]", 1),
+        text.replacen("{\"block\":[0,6,0]", "{\"block\":[0,2,0]", 1),
     )
     .unwrap();
     merged(&track, &files, &[]).fails_with(4, &["replicate 2 does not belong to part 2"]);

@@ -450,6 +450,10 @@ impl Extension<'_> {
         Ok(match stopped {
             Some(signal) => Status::Interrupted(signal),
             None if !self.unraced.is_empty() || self.failed > 0 => Status::ContenderFailed,
+            // No pair of commits could be built.
+            None if self.raced + self.known == 0 && !self.broken.is_empty() => {
+                Status::ContenderFailed
+            }
             None => Status::Done,
         })
     }

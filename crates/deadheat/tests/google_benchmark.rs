@@ -10,7 +10,7 @@ use deadheat::parts::engine::Unwatched;
 use deadheat::parts::format::read_run;
 use deadheat::parts::model::{
     Arrangement, Benchmark, Front, Harness, Metric, Program, RaceSettings, RepetitionLength, Run,
-    Verdict, Workload,
+    Verdict, Warning, Workload,
 };
 use deadheat::parts::{
     BenchmarkRace, Entries, RaceError, RaceOutcome, ResumeOptions, harness_benchmark,
@@ -167,8 +167,10 @@ fn every_kind_of_benchmark_races_against_itself_and_is_read_back() {
     let analysis = analyse(run, Options::default());
     assert_eq!(analysis.comparisons.len(), 7);
     for comparison in &analysis.comparisons {
+        // Under load, the harness may cut repetitions short, and then too few replicates are left.
+        let is_cut = |warning: &Warning| matches!(warning, Warning::CutShort { .. });
         assert!(
-            comparison.verdict.is_some(),
+            comparison.verdict.is_some() || comparison.warnings.iter().any(is_cut),
             "{}: {:?}",
             comparison.benchmark,
             comparison.warnings
