@@ -11,7 +11,7 @@ use deadheat_stats::{
 };
 
 use crate::decision::FinalDecision;
-use crate::effects::{EffectEstimate, Effects};
+use crate::effects::{EffectEstimate, Effects, excludes_zero};
 use crate::inputs::{Inputs, Pair};
 use crate::measurement::Measurement;
 use crate::observed::Observations;
@@ -267,7 +267,7 @@ pub(crate) fn about_the_code(
         .collect();
     let metric = &measurement.terms.metric;
     let interval = measurement.estimate.as_ref().and_then(|one| one.interval);
-    let has_changed = interval.is_some_and(|one| one.low.0 > 0.0 || one.high.0 < 0.0);
+    let has_changed = excludes_zero(interval.map(|one| (one.low.0, one.high.0)));
     if metric.better() == Better::Unknown && measurement.verdict.is_none() && has_changed {
         warnings.push(Warning::DirectionUnknown {
             metric: metric.name().to_owned(),

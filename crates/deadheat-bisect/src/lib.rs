@@ -37,7 +37,8 @@ pub use json::to_bisect_json;
 pub use judge::{BisectSearch, NextStep};
 pub use log::*;
 pub use log_store::{
-    BisectLogWriter, bisect_log_path, create_bisect_folder, latest_bisect_log, read_bisect_log,
+    BisectLogWriter, bisect_log_path, create_bisect_folder, is_bisect_log_name, latest_bisect_log,
+    read_bisect_log,
 };
 pub use page::{to_bisect_markdown, to_bisect_page, to_bisect_text};
 pub use run::bisect;

@@ -22,6 +22,18 @@ pub fn bisect_log_path(base: &Path, name: &str) -> PathBuf {
     own_folder(base, FOLDER).join(format!("{name}.jsonl"))
 }
 
+/// Returns true for the name of the record of a search, `GOOD-BAD-DIGEST.jsonl`, also if the record
+/// was set aside under a longer name.
+pub fn is_bisect_log_name(name: &str) -> bool {
+    let Some((name, _)) = name.split_once(".jsonl") else {
+        return false;
+    };
+    let parts: Vec<&str> = name.split('-').collect();
+    let is_part =
+        |part: &&str| part.len() == 8 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    parts.len() == 3 && parts.iter().all(is_part)
+}
+
 /// Creates the folder of [`bisect_log_path`] below `base`.
 ///
 /// # Errors
@@ -146,6 +158,24 @@ mod tests {
     use deadheat::parts::model::{LogRatio, Metric};
 
     use super::*;
+
+    #[test]
+    fn records_of_searches_are_known_by_their_names() {
+        for name in [
+            "0f04ae78-92ce1211-bdca131d.jsonl",
+            "0f04ae78-92ce1211-bdca131d.jsonl.1",
+        ] {
+            assert!(is_bisect_log_name(name), "{name}");
+        }
+        for name in [
+            "my.jsonl",
+            "a-b-c.jsonl",
+            "0f04ae78-92ce1211.jsonl",
+            "0f04ae78-92ce1211-bdca131d.txt",
+        ] {
+            assert!(!is_bisect_log_name(name), "{name}");
+        }
+    }
     use crate::log::{BisectCommit, BisectPrior, CommitsBegun, CommitsRaced};
 
     fn request() -> BisectRequest {

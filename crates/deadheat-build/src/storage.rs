@@ -128,7 +128,8 @@ fn boxed<T: Any>(lock: T) -> Box<dyn Any> {
 
 /// Lists everything that deadheat stores below these folders, and in the working trees that contain
 /// them. Symbolic links are not followed. Files that git tracks are left out, because they came
-/// with a commit. `is_run` recognises the default names of run files.
+/// with a commit. `is_run` recognises the default names of run files, `is_search`
+/// the names of records of searches.
 ///
 /// # Errors
 ///
@@ -136,6 +137,7 @@ fn boxed<T: Any>(lock: T) -> Box<dyn Any> {
 pub fn stored_below(
     folders: &[PathBuf],
     is_run: impl Fn(&str) -> bool,
+    is_search: impl Fn(&str) -> bool,
 ) -> Result<Vec<Stored>, TrackedError> {
     let mut tracked = Vec::new();
     let mut builds = BTreeSet::new();
@@ -155,7 +157,7 @@ pub fn stored_below(
             }
         }
         for path in wanted_entries(&folder.join("bisect"), |about| about.is_file()) {
-            if name_of(&path).is_some_and(is_search) {
+            if name_of(&path).is_some_and(&is_search) {
                 found.push((Kind::Searches, path, Place::Run));
             }
         }
@@ -294,25 +296,9 @@ pub fn homes_of_builds(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns true for the name of a record of a search, `GOOD-BAD-DIGEST.jsonl`, also if it was set
-/// aside under a longer name.
-fn is_search(name: &str) -> bool {
-    let Some((name, _)) = name.split_once(".jsonl") else {
-        return false;
-    };
-    let parts: Vec<&str> = name.split('-').collect();
-    parts.len() == 3
-        && parts
-            .iter()
-            .all(|part| part.len() == 8 && is_hexadecimal(part))
-}
-
-fn is_hexadecimal(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
 /// Returns true for the key of a build: a shortened commit id, a dash, and 16 hexadecimal digits.
 fn is_key(name: &str) -> bool {
+    let is_hexadecimal = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
     name.split_once('-').is_some_and(|(commit, digest)| {
         !commit.is_empty() && is_hexadecimal(commit) && digest.len() == 16 && is_hexadecimal(digest)
     })
@@ -622,24 +608,6 @@ mod tests {
             "x-bbf60cdb6da73f20",
         ] {
             assert!(!is_key(name), "{name}");
-        }
-    }
-
-    #[test]
-    fn records_of_searches_are_known_by_their_names() {
-        for name in [
-            "0f04ae78-92ce1211-bdca131d.jsonl",
-            "0f04ae78-92ce1211-bdca131d.jsonl.1",
-        ] {
-            assert!(is_search(name), "{name}");
-        }
-        for name in [
-            "my.jsonl",
-            "a-b-c.jsonl",
-            "0f04ae78-92ce1211.jsonl",
-            "0f04ae78-92ce1211-bdca131d.txt",
-        ] {
-            assert!(!is_search(name), "{name}");
         }
     }
 

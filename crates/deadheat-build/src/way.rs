@@ -55,7 +55,7 @@ impl<'a> Way<'a> {
                 compiler = match found {
                     Ok(version) if !version.is_empty() => version,
                     // The user of another language may have no Rust.
-                    Ok(_) | Err(_) if !build.names_manifest() && !has_manifest() => {
+                    _ if !build.names_manifest() && !has_manifest() => {
                         return Err(CargoError::NoManifest(here).into());
                     }
                     found => found?,

@@ -9,6 +9,7 @@ use deadheat::parts::answer::to_stdout;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::is_default_run_name;
 use deadheat::parts::report::units::size_on_disk;
+use deadheat_bisect::is_bisect_log_name;
 use deadheat_build::{Kind, StorageError, Stored, freed_by, remove_stored, stored_below};
 use deadheat_options::age::age;
 use deadheat_options::repository::here;
@@ -76,7 +77,7 @@ impl CleanArgs {
 }
 
 pub fn clean(args: &CleanArgs) -> Result<Status, Failure> {
-    let all = stored_below(&args.places()?, is_default_run_name)
+    let all = stored_below(&args.places()?, is_default_run_name, is_bisect_log_name)
         .map_err(|error| Failure::Usage(error.to_string()))?;
     let mut text = listing(args, &all);
     let going: Vec<Stored> = all.into_iter().filter(|one| args.is_to_go(one)).collect();

@@ -262,8 +262,8 @@ fn executables_of_the_same_bytes_are_not_raced_and_the_benchmark_that_changed_is
     missing.fails_with(6, &["no benchmark is selected; there are parse, print"]);
 }
 
-/// A script that stands in for an executable of Google Benchmark. Each of `benchmarks` is a name
-/// and the case of `sh` that sets the time `t`, or fails.
+/// Returns a shell script that behaves like an executable of Google Benchmark. Each of `benchmarks`
+/// is a name and the shell code of its run, which sets the time `t` or fails.
 fn stand_in(benchmarks: &[(&str, &str)]) -> String {
     let names: Vec<&str> = benchmarks.iter().map(|(name, _)| *name).collect();
     let case = |(name, time): &(&str, &str)| format!("*=^{name}\\$*) n={name}; {time};;\n");

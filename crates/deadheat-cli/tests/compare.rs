@@ -844,3 +844,34 @@ fn a_file_that_stands_apart_from_its_side_is_named_with_the_answer_without_it() 
         assert!(!said(&done).contains("stands apart"), "{done:?}");
     }
 }
+
+#[test]
+fn a_metric_whose_better_direction_is_unknown_has_no_direction_and_no_gate_passes_on_it() {
+    let track = Track::new();
+    for (side, value, minute) in [("old", 150, "00"), ("new", 100, "30")] {
+        fs::create_dir(track.path(side)).unwrap();
+        for hour in 1..=6 {
+            let file = track.path(&format!("{side}/{hour}.txt"));
+            let line = format!("BenchmarkX-8 \t100\t {value}.0{hour} widgets\n");
+            fs::write(&file, format!("goos: linux\npkg: p\n{line}PASS\n")).unwrap();
+            let mut touch = std::process::Command::new("touch");
+            let date = format!("2026-01-01 0{hour}:{minute}");
+            assert!(
+                touch
+                    .args(["-d", &date])
+                    .arg(&file)
+                    .status()
+                    .unwrap()
+                    .success()
+            );
+        }
+    }
+    let done = track.run(&["compare", "old", "new"]);
+    done.succeeds();
+    assert!(done.stdout.contains("unknown direction"), "{done:?}");
+    assert!(!done.stdout.contains("✔"), "{done:?}");
+    let words = "No verdict: it is unknown whether less or more is better";
+    assert!(done.stdout.contains(words), "{done:?}");
+    let gated = track.run(&["compare", "old", "new", "--fail-on", "slower"]);
+    assert_eq!(gated.code, Some(2), "{gated:?}");
+}

@@ -1027,6 +1027,32 @@ fn an_interrupted_range_keeps_what_was_raced_and_goes_on() {
 }
 
 #[test]
+fn a_pair_is_raced_again_for_another_selection() {
+    needs!("git");
+    let repository = compiled(&[20_000, 40_000]);
+    let extend = |more: &[&str]| {
+        let words = [&["extend", "HEAD~1..HEAD"][..], &BUILD, more].concat();
+        repository.run(&words)
+    };
+    let wide = ["--margin", "40%"];
+    let narrow = ["--margin", "40%", "--metric", "cpu"];
+    for more in [&wide[..], &narrow] {
+        let first = extend(more);
+        says(
+            &first,
+            0,
+            &["1 pair of commits raced, 0 already precise enough"],
+        );
+        let again = extend(more);
+        says(
+            &again,
+            0,
+            &["0 pairs of commits raced, 1 already precise enough"],
+        );
+    }
+}
+
+#[test]
 fn a_race_of_two_commits_is_added_when_it_is_asked_for() {
     needs!("git");
     let repository = compiled(&[20_000, 30_000]);

@@ -606,3 +606,42 @@ fn a_race_whose_hooks_make_its_files_is_resumed() {
     track.run(&resume).succeeds();
     track.run(&resume).succeeds();
 }
+
+#[test]
+fn a_race_is_not_resumed_with_another_script_of_a_hook() {
+    let track = Track::new();
+    let write = |text: &str| std::fs::write(track.path("hook.sh"), text).unwrap();
+    write("true");
+    let race = ["run", "-q", "-r", "12", "--save", "r.jsonl"];
+    let hooked = ["--setup", "sh hook.sh", "--", "sleep 0.002", "true"];
+    track.run(&[&race[..], &hooked].concat()).succeeds();
+    let resume = ["run", "-q", "--resume", "r.jsonl", "--max-replicates", "1"];
+    track.run(&resume).succeeds();
+    write("touch started");
+    track
+        .run(&resume)
+        .fails_with(4, &["'hook.sh' has different bytes"]);
+    assert!(!track.path("started").exists());
+}
+
+#[test]
+fn a_side_whose_launches_fail_is_named_in_a_warning() {
+    let track = Track::new();
+    let fails = "sh -c 'exit 2'";
+    let run = |words: [&str; 2]| {
+        let race = ["run", "-r", "4", "-i", "--"];
+        let done = track.run(&[&race[..], &words].concat());
+        done.succeeds();
+        format!("{}{}", done.stdout, done.stderr)
+    };
+    let words = "other than 0";
+    let told = run([fails, "true"]);
+    let told: Vec<&str> = told.split_whitespace().collect();
+    let told = told.join(" ");
+    assert!(
+        told.contains("100% of the baseline's launches and 0% of the candidate's"),
+        "{told}"
+    );
+    assert!(!run([fails, "sh -c 'exit 3'"]).contains(words));
+    assert!(!run(["true", "true"]).contains(words));
+}

@@ -602,3 +602,15 @@ fn the_scheduler_says_which_part_it_is_and_all_of_its_tasks_have_one_seed() {
         .run(&["run", "--shard", "1/2", "-r", "8", "--", "true"])
         .fails_with(2, &["--shard and --runs", "--max-replicates"]);
 }
+
+#[test]
+fn a_part_that_measured_nothing_is_not_merged() {
+    let track = Track::new();
+    let files = parts(&track, 2);
+    let path = track.path("part-2.jsonl");
+    let text = fs::read_to_string(&path).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with("{\"block\""));
+    let lines: Vec<&str> = lines.collect();
+    fs::write(&path, lines.join("\n") + "\n").unwrap();
+    merged(&track, &files, &[]).fails_with(4, &["part 2 measured nothing", "--allow-missing"]);
+}

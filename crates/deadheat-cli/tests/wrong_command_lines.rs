@@ -1654,3 +1654,29 @@ fn a_commit_that_a_shallow_clone_lacks_is_answered_by_how_to_get_it() {
         answers(&shallow, line, 2, &["has a Cargo.toml"]);
     }
 }
+
+#[test]
+fn a_project_of_another_language_is_told_how_to_build_even_without_rust() {
+    deadheat_testing::needs!("git");
+    let track = track();
+    let git = |args: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.current_dir(track.folder.path()).args(args);
+        assert!(command.output().unwrap().status.success(), "{args:?}");
+    };
+    let ada = [
+        "-c",
+        "user.name=Ada",
+        "-c",
+        "user.email=a@x",
+        "commit",
+        "-qm",
+        "a",
+    ];
+    git(&["init", "--quiet"]);
+    git(&[&ada[..], &["--allow-empty"]].concat());
+    let mut command = track.command();
+    command.args(["rev", "HEAD"]).env("RUSTC", "/no/such/rustc");
+    let done = Finished::from(command.output().unwrap());
+    done.fails_with(2, &["is not in a cargo package", "--build CMD"]);
+}

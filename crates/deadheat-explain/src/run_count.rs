@@ -316,8 +316,8 @@ const WHILE: Duration = Duration::from_millis(500);
 /// takes this long.
 const SAMPLE: Duration = Duration::from_millis(10);
 const MOST_SAMPLES: u32 = 1_000;
-/// The shortest launch of the baseline, in instructions or in nanoseconds on a processor. The
-/// number of iterations is raised until a launch is this long.
+/// The shortest launch of the baseline, in instructions or in nanoseconds on a processor. deadheat
+/// raises the number of iterations until a launch takes this much.
 const LAUNCH: u64 = 500_000_000;
 /// If a launch has this many iterations, the number is not raised further.
 const MOST_ITERATIONS: u64 = 1_000_000_000;

@@ -20,9 +20,9 @@ use crate::words::{bisecting, changes, closure, heading, level, named, remarks};
 /// The number of colours for machines; with more machines, colours are reused.
 const COLOURS: usize = 6;
 
-/// The free space above the levels, in percent of the height.
+/// The free space above the curve, in percent of the height of the chart.
 const ABOVE: f64 = 12.0;
-/// The free space below the levels, in percent of the height.
+/// The free space below the curve, in percent of the height of the chart.
 const BELOW: f64 = 10.0;
 
 /// If two steps are closer than this, in percent of the plot's width, only the larger one has its

@@ -173,6 +173,21 @@ impl HistoryIndex {
         Ok(found.map(|(length, content)| (length.unsigned_abs(), content)))
     }
 
+    /// Adds to the number of benchmarks that the run with this identity did not measure.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the index cannot be written.
+    pub fn add_unmeasured(&mut self, identity: &str, count: usize) -> Result<(), FormatError> {
+        let path = self.path.clone();
+        self.transact(|transaction| {
+            let update = "UPDATE runs SET unmeasured = unmeasured + ?2 WHERE identity = ?1";
+            transaction.execute(update, params![identity, count as i64])
+        })
+        .map(|_| ())
+        .map_err(failure(&path))
+    }
+
     /// Adds all runs in one transaction. Replaces the rows of a run that was continued since.
     ///
     /// # Errors
@@ -402,6 +417,8 @@ mod tests {
         assert_eq!(between(&index, "s"), Some(f64::INFINITY));
         assert_eq!(index.unmeasured_at(&"b".repeat(40)).unwrap(), 1);
         assert_eq!(index.unmeasured_at(&"c".repeat(40)).unwrap(), 0);
+        index.add_unmeasured("2", 2).unwrap();
+        assert_eq!(index.unmeasured_at(&"b".repeat(40)).unwrap(), 3);
         let repeated = HistoryRun {
             started_at: Some(9),
             ..run("3", "z", both(), 0.1)

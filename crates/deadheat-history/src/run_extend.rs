@@ -9,8 +9,8 @@ use deadheat::parts::answer::to_stdout;
 use deadheat::parts::engine::{Clock as _, Interrupts, OsClock};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::model::{MeasuredEffect, Until, fnv1a, in_one_line, without_help};
-use deadheat::parts::report::escape_message;
 use deadheat::parts::report::units::{counted, waiting};
+use deadheat::parts::report::{escape_message, first_of};
 use deadheat::parts::terminal::{self, to_stderr};
 use deadheat::parts::{PlanUse, RaceOutcome, overrun};
 use deadheat_build::{BuildError, CommitBuilder, CommitInfo, Interruption, Recipe, Side};
@@ -156,16 +156,6 @@ pub fn extend(mut args: ExtendArgs) -> Result<Status, Failure> {
 
 /// The largest number of benchmarks that a message names.
 const MOST_NAMED: usize = 5;
-
-/// Returns the first names, and the number of further names.
-fn named(mut names: Vec<String>) -> String {
-    let more = names.len().saturating_sub(MOST_NAMED);
-    names.truncate(MOST_NAMED);
-    match more {
-        0 => names.join(", "),
-        more => format!("{} and {more} more", names.join(", ")),
-    }
-}
 
 /// Returns the margin as a logarithm.
 fn margin(options: &BenchOptions) -> f64 {
@@ -385,6 +375,9 @@ impl Extension<'_> {
     ) -> Result<(), Failure> {
         let file = StoredRun::read(&outcome.path).map_err(Failure::reading)?;
         self.adding.add(&file, true, None)?;
+        let failed = failed_targets.iter().map(|target| target.name.as_str());
+        self.adding.add_unmeasured(&file, failed.clone().count())?;
+        self.unmeasured.extend(failed.map(str::to_owned));
         self.raced += 1;
         if !outcome.run.failures.is_empty() || !failed_targets.is_empty() {
             self.failed += 1;
@@ -437,7 +430,10 @@ impl Extension<'_> {
             let names = self.unmeasured.iter().map(|name| format!("'{name}'"));
             text += &format!(
                 "not measured in every race: {}\n",
-                escape_message(&named(names.collect()), terminal::glyphs_of_stdout())
+                escape_message(
+                    &first_of(names.collect(), MOST_NAMED),
+                    terminal::glyphs_of_stdout()
+                )
             );
         }
         if left > 0 || !self.unmeasured.is_empty() {

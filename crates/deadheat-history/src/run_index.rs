@@ -171,6 +171,17 @@ impl Adding {
         Ok(())
     }
 
+    /// Counts executables that failed to list their benchmarks, so that the run file does not name
+    /// them, as unmeasured benchmarks of an added run.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        allow(dead_code, reason = "only further races depend on it")
+    )]
+    pub fn add_unmeasured(&mut self, file: &StoredRun, count: usize) -> Result<(), Failure> {
+        let added = self.index.add_unmeasured(&file.identity, count);
+        added.map_err(|error| Failure::unwritable("the index", &error))
+    }
+
     /// Returns the largest standard error of the races between two commits with this selection, as
     /// [`HistoryIndex::error_between`] does.
     #[cfg_attr(

@@ -152,9 +152,9 @@ impl Cache {
         self.placements().join(&record.0).join(name)
     }
 
-    /// Returns the cached result of the test whether a direct call of the linker makes the same
-    /// link as the driver: the call, or `Some(None)` if it does not. Returns `None` if that has not
-    /// been tested with this driver and linker.
+    /// Returns the cached result of a test: whether a direct call of the linker makes the same link
+    /// as the compiler driver. `Some(Some(call))` if it does, `Some(None)` if it does not, and `None`
+    /// if this driver and linker were not tested.
     pub(crate) fn known_direct_call(
         &self,
         record: &Digest,

@@ -1,5 +1,5 @@
-//! Stores the inputs of all links into one folder. An index of the stored files avoids reading an
-//! unchanged file again.
+//! Stores copies of the files that were linked into one folder. An index records which files are
+//! stored, so that an unchanged file is not read again.
 //!
 //! A thin archive, whose members are separate files, is stored as a normal archive.
 

@@ -160,8 +160,8 @@ fn call_ns(
     let first = benchmark.sample(contender, iterations, gauge);
     let mut took = first.wall_ns;
     let mut warm = false;
-    // The first call may initialise what later calls reuse. A long call is repeated only if this
-    // may save every process a warm-up.
+    // The first call may initialise what later calls reuse. A long call is repeated only for a
+    // benchmark that reuses its input: if the second call is as slow, no process needs a warm-up.
     if took < LONG_NS || !benchmark.renews_input() {
         let second = benchmark.sample(contender, iterations, gauge);
         warm = second.without_waiting_ns() >= first.without_waiting_ns() * (1.0 - GAIN);

@@ -281,8 +281,9 @@ struct Seen {
     launches: u64,
 }
 
-/// Consecutive lines of a run file. A segment ends with a line that may change how other lines
-/// count, such as the end of the run or its resumption, or at the end of a part of the file.
+/// Consecutive lines of a run file. A segment ends with a line that changes the meaning of later
+/// lines, such as the end of the run or its resumption, or where this thread's part of the file
+/// ends.
 #[derive(Debug, Default)]
 struct Segment {
     /// Counts of the blocks, by benchmark.

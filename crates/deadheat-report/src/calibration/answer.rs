@@ -230,7 +230,7 @@ fn list(kinds: &[&CalibratedKind]) -> String {
     enumerated(&texts(kinds, &|one| kind(one.kind).to_owned()))
 }
 
-/// Lists the false positives of several kinds of races: "1 of 300 with functions (at most 1.8%) and
+/// Returns the counts of false positives for each kind of race: "1 of 300 with functions (at most 1.8%) and
 /// 0 of 120 with commands (at most 3.0%)".
 fn all_calls(kinds: &[&CalibratedKind]) -> String {
     enumerated(&texts(kinds, &|one| calls(one)))

@@ -175,6 +175,10 @@ pub(super) fn answers(analysis: &Analysis) -> Option<String> {
     };
     let mut because: Vec<String> = Vec::new();
     because.extend(
+        concerned(|one| matches!(one, Warning::DirectionUnknown { .. }))
+            .map(|rows| format!("it is unknown whether less or more is better{rows}")),
+    );
+    because.extend(
         concerned(|one| matches!(one, Warning::SameRecordings { .. }))
             .map(|rows| format!("both sides hold the same recording{rows}")),
     );

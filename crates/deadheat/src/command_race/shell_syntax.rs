@@ -43,8 +43,8 @@ pub(super) fn shell_syntax(text: &str) -> Option<ShellSyntax<'_>> {
     Scan::new(text).next()
 }
 
-/// Returns an error with advice for a command whose operators would become arguments of its
-/// program: `rm -rf build; ./a` would remove `./a`. Also returns an error for a command that begins
+/// Returns an error with advice for a command with operators of a shell. Without a shell, they would
+/// become arguments of the program: `rm -rf build; ./a` would remove `./a`. Also returns an error for a command that begins
 /// with an assignment, because its first word cannot be a program.
 pub(super) fn refuse_operators(text: &str) -> Result<(), String> {
     let mut all = Scan::new(text);

@@ -27,7 +27,7 @@ const SLICE_MS: std::ops::RangeInclusive<u128> = 8..=20;
 /// than one default slice of the kernel, which is about 3 ms.
 const LEAST_CPU_NS: f64 = 5e6;
 /// Maximum difference between the wall time of a busy launch, without scheduling delay, and its CPU
-/// time, as a share of the CPU time. [`STARTING_NS`] is allowed in addition.
+/// time, as a share of the CPU time, if the wall time exceeds it by more than [`STARTING_NS`].
 const NOT_BUSY: f64 = 0.05;
 /// In addition to [`NOT_BUSY`], the wall time of a busy launch may exceed its CPU time by this many
 /// nanoseconds: the launch must start and end, and may wait for a short time.
