@@ -197,6 +197,10 @@ validate-peers *options:
 validate-javascript *words:
     node validation/javascript/measure.mjs {{words}}
 
+# Servers under load (node, nginx, redis, PostgreSQL, ab, wrk): `just validate-load measure --seconds 600`, the same with `--busy` and with `--known`, `just validate-load peers`, then `just validate-load page`
+validate-load *words:
+    python3 validation/load/measure.py {{words}}
+
 # Races of Python beside pytest-benchmark, timeit and pyperf, the hash seed, two libraries at two versions, and what deadheat costs: some hour, in as many sittings as one likes (python3 with venv, or PYTHON=…; the network); `just validate-python --quick` only tries it, `--fresh --only "pyperf loops"` makes a part anew
 validate-python *options:
     cargo run --release --manifest-path validation/Cargo.toml --bin python -- {{options}}

@@ -196,7 +196,8 @@ fn reason_not_begun(run: &Run) -> &'static str {
     }
     match run.end.as_ref().map(|end| &end.reason) {
         Some(EndReason::Budget) => "the time budget ended before its first block",
-        _ => "the race ended before its first block",
+        Some(_) => "the race ended before its first block",
+        None => "the recording ends before its first block",
     }
 }
 
@@ -239,8 +240,9 @@ fn is_of_builds(plan: &Plan) -> bool {
 
 fn processes(plan: &Plan) -> Processes {
     let contenders = plan.benchmarks.iter().flat_map(|one| &one.contenders);
-    let kinds = contenders.map(|contender| match contender.workload {
+    let kinds = contenders.map(|contender| match &contender.workload {
         Workload::Function(_) => Processes::Workers,
+        Workload::Worker(calls) if calls.program.server().is_some() => Processes::ServerWorkers,
         Workload::Worker(_) => Processes::ProgramWorkers,
         Workload::Harness(_) => Processes::HarnessLaunches,
         Workload::Command(_) | Workload::Recording => Processes::Launches,

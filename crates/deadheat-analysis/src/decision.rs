@@ -427,7 +427,7 @@ const LEVEL: f64 = 0.05;
 /// order of the plan. Effects without a standard error are left out, such as those of a single
 /// replicate or of times that are all zero.
 ///
-/// The verdict may use fewer replicates: those at the look that ended the race.
+/// The verdict may use fewer replicates: those that the look which ended the race analysed.
 pub fn measured_effects(run: &Run) -> Vec<MeasuredEffect> {
     let plan = &run.header.plan;
     let mut all = Vec::new();

@@ -74,6 +74,7 @@ mod warnings;
 pub use analyse::{PerBenchmarkAnalysis, analyse, analyse_with};
 #[cfg(feature = "recordings")]
 pub use calibration::{CalibrationTerms, calibrated_kind, calibration_race};
+pub use deadheat_stats::MIN_REPLICATES_FOR_VERDICT;
 pub use decision::{LookTaken, looks_taken, measured_effects};
 #[cfg(feature = "figures")]
 pub use figures::histograms;

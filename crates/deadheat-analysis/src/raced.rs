@@ -342,7 +342,8 @@ pub(crate) fn typical(values: &[f64]) -> Option<f64> {
 }
 
 /// Returns a row for every recorded metric, with the estimate and the verdict that `found` returns.
-/// `judged` are the known sides of the judged metric.
+/// `judged` has the sides of the judged metric, which the caller has already computed: the
+/// baseline, and the candidate if there is one.
 pub(crate) fn metric_rows(
     run: &Run,
     samples: &Samples,

@@ -393,7 +393,11 @@ fn a_benchmark_without_a_block_is_left_out_with_the_reason() {
         vec![wobbling(contender, block, slot, 1.0)]
     });
     for (end, reason) in [
-        (None, "the race ended before its first block"),
+        (None, "the recording ends before its first block"),
+        (
+            Some(EndReason::Interrupted(2)),
+            "the race ended before its first block",
+        ),
         (
             Some(EndReason::Budget),
             "the time budget ended before its first block",

@@ -141,13 +141,13 @@ struct Words {
     args: BisectArgs,
 }
 
-/// Returns the record that the user names, or the latest one.
-pub(crate) fn named_or_last(file: Option<&Path>) -> Result<PathBuf, Failure> {
+/// Returns the record that the user names as the value of `option`, or the latest one.
+pub(crate) fn named_or_last(option: &str, file: Option<&Path>) -> Result<PathBuf, Failure> {
     if let Some(file) = file.filter(|file| !file.exists()) {
         return Err(Failure::Data(format!(
-            "the record {} does not exist{HELP}the word after --resume or --log names the record of a \
-             search; without it, they take the latest record; without --resume, deadheat bisect \
-             GOOD..BAD begins a search",
+            "the record {} does not exist{HELP}the word after {option} names the record of a search; \
+             without a word, {option} takes the latest record; deadheat bisect GOOD..BAD, without \
+             {option}, begins a search",
             file.display()
         )));
     }

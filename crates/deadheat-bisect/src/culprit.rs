@@ -114,8 +114,8 @@ impl Posterior {
         }
     }
 
-    /// Returns the answer, once one has a probability of 1 − α. A commit must also be confirmed,
-    /// and its step must probably be of the sought size.
+    /// Returns the answer, once one has a probability of 1 − α. If the answer is a commit, the commit
+    /// must also be confirmed, and its step must probably be of the sought size.
     pub fn answer(&self) -> Option<Answer> {
         let enough = 1.0 - self.alpha;
         let no_step = self.no_step();

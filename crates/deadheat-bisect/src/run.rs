@@ -37,11 +37,11 @@ use crate::story::story;
 /// Begins a search, continues a search, or prints the story of a search.
 pub fn bisect(mut args: BisectArgs) -> Result<Status, Failure> {
     if let Some(file) = &args.log {
-        return tell_story(&named_or_last(file.as_deref())?);
+        return tell_story(&named_or_last("--log", file.as_deref())?);
     }
     let mut taken_up = None;
     if let Some(file) = &args.resume {
-        let file = named_or_last(file.as_deref())?;
+        let file = named_or_last("--resume", file.as_deref())?;
         args = args.taken_up(&file)?;
         taken_up = Some(file);
     }

@@ -13,7 +13,7 @@ use crate::disk;
 use crate::error::BuildError;
 use crate::git::Git;
 use crate::node::NodeSuite;
-use crate::recipe::Recipe;
+use crate::recipe::{Racing, Recipe};
 use crate::repository::{Commit, Repository};
 use crate::sides::Side;
 use crate::subprocess::Interruption;
@@ -150,7 +150,10 @@ fn owners(
             }
         },
         Recipe::Command(build) => {
-            let mut executables = build.executables.iter();
+            let Racing::Executables(executables) = &build.racing else {
+                return all_if(is_of_benchmarks(path));
+            };
+            let mut executables = executables.iter();
             let is_raced = executables.any(|file| repository.inside.join(file) == path);
             all_if(is_raced || is_of_benchmarks(path))
         }

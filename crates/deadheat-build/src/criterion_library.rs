@@ -70,7 +70,8 @@ impl CriterionLibrary {
         };
         if SOURCES.is_empty() {
             return Ok(Err(
-                "this build of deadheat lacks the sources of its own criterion".to_owned(),
+                "this build of deadheat lacks the sources of deadheat's version of criterion"
+                    .to_owned(),
             ));
         }
         if let Err(problem) = fs::create_dir_all(&home.folder) {

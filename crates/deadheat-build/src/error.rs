@@ -76,19 +76,18 @@ pub enum BuildError {
     },
     /// Git finds no commit of this name.
     #[error(
-        "'{revision}' is not a commit of this repository{}\nhelp: {}",
+        "'{revision}' is not a commit of this repository{}{}\nhelp: {}",
+        lack_of_remote(clone),
         reason(said),
-        where_commits_are(revision, *is_shallow, *is_empty)
+        where_commits_are(revision, clone)
     )]
     UnknownRevision {
         /// The revision as the user wrote it.
         revision: String,
         /// Git's message.
         said: String,
-        /// True if the clone lacks the older commits.
-        is_shallow: bool,
-        /// True if the repository has no commit.
-        is_empty: bool,
+        /// The facts about the clone that lead to the advice.
+        clone: Box<CloneFacts>,
     },
     /// Git rejects the name of a branch.
     #[error("'{0}' is not a valid branch name\nhelp: write it without refs/, as in --branch runs")]
@@ -526,21 +525,60 @@ fn advice(missing: Option<MissingProject>) -> String {
     missing.map_or_else(String::new, |missing| format!("\nhelp: {missing}"))
 }
 
+/// Facts about a clone that lacks a revision.
+#[derive(Debug, Default)]
+pub struct CloneFacts {
+    /// True if the clone lacks the older commits.
+    pub is_shallow: bool,
+    /// True if the repository has no commit.
+    pub is_empty: bool,
+    /// True if the repository has a remote.
+    pub has_remote: bool,
+    /// The remote in the revision that the repository does not have: `origin` of `origin/main`.
+    pub missing_remote: Option<String>,
+    /// The remote in the revision and its branch, if the repository has the remote.
+    pub remote_branch: Option<(String, String)>,
+    /// The existing branch or tag whose name is most similar to the revision.
+    pub similar: Option<String>,
+}
+
+fn lack_of_remote(clone: &CloneFacts) -> String {
+    let missing = clone.missing_remote.as_ref();
+    missing.map_or_else(String::new, |remote| {
+        format!(": it has no remote '{remote}'")
+    })
+}
+
 /// Returns the advice on a commit that the clone lacks.
-fn where_commits_are(revision: &str, is_shallow: bool, is_empty: bool) -> &'static str {
+fn where_commits_are(revision: &str, clone: &CloneFacts) -> String {
     let is_a_path = ["./", "../", "/"]
         .iter()
         .any(|sign| revision.starts_with(sign));
     if is_a_path {
-        "this is a path, not a commit; deadheat bench OLD NEW races two programs with benchmarks, \
-         deadheat run any two commands"
-    } else if is_empty {
-        "the repository has no commit yet: `git commit` makes one; deadheat run OLD NEW races two \
-         commands without git"
-    } else if is_shallow {
+        return "this is a path, not a commit; deadheat bench OLD NEW races two programs with \
+                benchmarks, deadheat run any two commands"
+            .to_owned();
+    }
+    if clone.is_empty {
+        return "the repository has no commit yet: `git commit` makes one; deadheat run OLD NEW \
+                races two commands without git"
+            .to_owned();
+    }
+    let source = if let Some((remote, branch)) = &clone.remote_branch {
+        &format!(
+            "`git fetch {remote} {branch}:refs/remotes/{remote}/{branch}` gets it if the server has it; \
+             `git branch -a` lists the branches of this clone"
+        )
+    } else if clone.is_shallow {
         "this clone is shallow and lacks older commits; `git fetch --unshallow --tags` fetches them"
-    } else {
+    } else if clone.has_remote {
         "`git log --oneline --all` lists all commits; `git fetch` gets new ones from the server"
+    } else {
+        "`git log --oneline --all` lists all commits, `git branch -a` all branches"
+    };
+    match &clone.similar {
+        Some(similar) => format!("did you mean '{similar}'? If not, {source}"),
+        None => source.to_owned(),
     }
 }
 

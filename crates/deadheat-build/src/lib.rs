@@ -45,6 +45,7 @@ mod google_benchmark_library;
 #[cfg(target_os = "linux")]
 mod key;
 mod library;
+mod library_with_unit_tests;
 #[cfg(target_os = "linux")]
 mod lock_files;
 #[cfg(target_os = "linux")]
@@ -102,10 +103,11 @@ pub use commits::{
 pub use disk::top_of;
 #[cfg(target_os = "linux")]
 pub use equal_builds::{EqualBuilds, OneSide};
-pub use error::{BuildError, CargoError, Fault, Note};
+pub use error::{BuildError, CargoError, CloneFacts, Fault, Note};
 #[cfg(target_os = "linux")]
 pub use go::GoBuild;
 pub use library::{Library, LibraryChoice};
+pub use library_with_unit_tests::library_with_unit_tests;
 pub use missing_project::MissingProject;
 #[cfg(target_os = "linux")]
 pub use node::{NodeBuild, NodeSuite, is_tracked_package};
@@ -116,7 +118,7 @@ pub use python::{PytestBuild, PythonPackage};
 #[cfg(target_os = "linux")]
 pub use python_environment::PythonEnvironment;
 #[cfg(target_os = "linux")]
-pub use recipe::{CargoBuild, CommandBuild, Recipe, WRAPPED, stand_in};
+pub use recipe::{CargoBuild, CommandBuild, Racing, Recipe, WRAPPED, stand_in};
 pub use repository::{Revisions, RevisionsError};
 #[cfg(target_os = "linux")]
 pub use shared_suite::BorrowedSuite;

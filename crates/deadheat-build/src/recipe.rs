@@ -562,16 +562,25 @@ fn configuration_in(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     files.into_iter().filter(|file| file.is_file())
 }
 
-/// A build command and the executables it makes.
+/// What races in a folder that a command has built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Racing {
+    /// Executables with benchmarks, by their paths relative to the folder of the command.
+    Executables(Vec<PathBuf>),
+    /// Commands of the user.
+    Commands,
+    /// This worker, which starts programs of the folder.
+    Worker(PathBuf),
+}
+
+/// A build command and what races after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandBuild {
     /// The command, run by `sh -c` in the user's working directory or in the same folder of a
     /// commit.
     pub command: String,
-    /// The paths of the executables, relative to the folder of the command.
-    pub executables: Vec<PathBuf>,
-    /// True if commands are raced in the built folder, so that no executable needs to be named.
-    pub is_for_commands: bool,
+    /// What races in the built folder.
+    pub racing: Racing,
     /// Environment variables to set.
     pub variables: Variables,
 }
@@ -580,10 +589,13 @@ impl CommandBuild {
     /// Checks that executables are named and that their paths stay inside the repository, before
     /// anything is built.
     pub(crate) fn check(&self, repository: &Repository<'_>) -> Result<(), BuildError> {
-        if self.executables.is_empty() && !self.is_for_commands {
+        let Racing::Executables(executables) = &self.racing else {
+            return Ok(());
+        };
+        if executables.is_empty() {
             return Err(BuildError::NoExe(self.command.clone()));
         }
-        for path in &self.executables {
+        for path in executables {
             let mut depth = repository.inside.components().count();
             let mut stays = path.file_name().is_some();
             for part in path.components() {
@@ -620,13 +632,24 @@ impl CommandBuild {
         if !done.status.success() {
             return Err(done.failed(revision, &self.command, None));
         }
-        self.executables
+        let executables = match &self.racing {
+            Racing::Executables(executables) => executables,
+            Racing::Commands => return Ok(Vec::new()),
+            Racing::Worker(path) => {
+                return Ok(vec![Executable {
+                    name: "load".to_owned(),
+                    path: path.clone(),
+                    directory: Some(folder.to_owned()),
+                }]);
+            }
+        };
+        executables
             .iter()
             .map(|path| {
                 // The file name, unless another executable has the same one.
                 let same = |other: &&PathBuf| other.file_name() == path.file_name();
                 let name = match path.file_name() {
-                    Some(name) if self.executables.iter().filter(same).count() == 1 => {
+                    Some(name) if executables.iter().filter(same).count() == 1 => {
                         name.to_string_lossy().into_owned()
                     }
                     _ => path.display().to_string(),

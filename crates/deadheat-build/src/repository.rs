@@ -4,10 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use deadheat_link::canonicalize;
-use deadheat_model::{is_object_id, path_of_bytes};
+use deadheat_model::{is_object_id, path_of_bytes, suggestion};
 
 use crate::disk::{self, top_of};
-use crate::error::BuildError;
+use crate::error::{BuildError, CloneFacts};
 use crate::git::Git;
 use crate::subprocess::{Finished, Interruption};
 
@@ -222,6 +222,53 @@ impl<'a> Repository<'a> {
         Ok(self.run(git)?.stdout.is_empty())
     }
 
+    /// Returns the facts that lead to the advice on a revision that this clone lacks.
+    fn facts_without(&self, revision: &str) -> Result<CloneFacts, BuildError> {
+        let remotes = self.lines(&["remote"])?;
+        let refs = ["refs/heads", "refs/remotes", "refs/tags"];
+        let mut words = vec!["for-each-ref", "--count=5000", "--format=%(refname:short)"];
+        words.extend(refs);
+        let names = self.lines(&words)?;
+        let is_known = |name: &str| names.iter().any(|known| known == name);
+        // The rest names a commit relative to the branch or tag: `main~1`, `main@{1}`.
+        let end = revision.find(['~', '^', '@', ':']);
+        let (name, rest) = revision.split_at(end.unwrap_or(revision.len()));
+        let remote = name.split_once('/');
+        let known_remote = remote.filter(|(remote, _)| remotes.iter().any(|one| one == remote));
+        let missing_remote = remote.filter(|(remote, branch)| {
+            known_remote.is_none() && (*remote == "origin" || is_known(branch))
+        });
+        let similar = match missing_remote {
+            _ if is_known(name) || name == "HEAD" => None,
+            Some((_, branch)) if is_known(branch) => Some(branch),
+            Some((_, branch)) => suggestion(branch, names.iter().map(String::as_str)),
+            None => suggestion(name, names.iter().map(String::as_str)),
+        };
+        let is_plain = |text: &str| {
+            let mut all = text.chars();
+            all.all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c)) && !text.starts_with('-')
+        };
+        let remote_branch = known_remote.filter(|(remote, branch)| {
+            !branch.is_empty() && !is_known(name) && is_plain(remote) && is_plain(branch)
+        });
+        Ok(CloneFacts {
+            is_shallow: self.is_shallow()?,
+            is_empty: self.is_empty()?,
+            has_remote: !remotes.is_empty(),
+            missing_remote: missing_remote.map(|(remote, _)| remote.to_owned()),
+            remote_branch: remote_branch
+                .map(|(remote, branch)| (remote.to_owned(), branch.to_owned())),
+            similar: similar.map(|similar| format!("{similar}{rest}")),
+        })
+    }
+
+    /// Returns the lines that git prints; none if it fails.
+    fn lines(&self, words: &[&'static str]) -> Result<Vec<String>, BuildError> {
+        let done = self.run(self.git(words))?;
+        let text = String::from_utf8_lossy(&done.stdout);
+        Ok(text.lines().map(str::to_owned).collect())
+    }
+
     pub(crate) fn commit(&self, name: &str) -> Result<Commit, BuildError> {
         let done = self.ask_for_commit(name)?;
         let id = String::from_utf8_lossy(&done.stdout).trim().to_owned();
@@ -230,8 +277,7 @@ impl<'a> Repository<'a> {
             return Err(BuildError::UnknownRevision {
                 revision: name.to_owned(),
                 said: done.said(),
-                is_shallow: self.is_shallow()?,
-                is_empty: self.is_empty()?,
+                clone: Box::new(self.facts_without(name)?),
             });
         }
         if done.said().contains("is ambiguous") || self.begins_an_id(name)? {

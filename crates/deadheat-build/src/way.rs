@@ -9,7 +9,9 @@ use crate::google_benchmark_library::GoogleBenchmarkLibrary;
 use crate::key::KeyInputs;
 use crate::library::{Library, LibraryChoice, OfferedLibrary};
 use crate::node::NodeBuild;
-use crate::recipe::{Recipe, configuration_above, configuration_of_the_user, own_configuration};
+use crate::recipe::{
+    Racing, Recipe, configuration_above, configuration_of_the_user, own_configuration,
+};
 use crate::replacement::Replacement;
 use crate::repository::Repository;
 
@@ -73,8 +75,14 @@ impl<'a> Way<'a> {
             }
             Recipe::Command(build) => {
                 key_inputs.add("by", &build.command);
-                for path in &build.executables {
-                    key_inputs.add("executable", path);
+                match &build.racing {
+                    Racing::Executables(executables) => {
+                        for path in executables {
+                            key_inputs.add("executable", path);
+                        }
+                    }
+                    Racing::Commands => {}
+                    Racing::Worker(path) => key_inputs.add("worker", path),
                 }
                 &build.variables
             }

@@ -6,17 +6,16 @@ use std::path::PathBuf;
 
 use common::{Repo, SCRIPT, says};
 use deadheat_build::{
-    BuildError, CommandBuild, CommitBuilder, CommitRange, Fault, Interruption, Parents, Recipe,
-    Side,
+    BuildError, CommandBuild, CommitBuilder, CommitRange, Fault, Interruption, Parents, Racing,
+    Recipe, Side,
 };
 use deadheat_testing::needs;
 
 fn recipe() -> Recipe {
     Recipe::Command(CommandBuild {
         command: format!("test ! -e broken || exit 3\n{SCRIPT}"),
-        executables: vec![PathBuf::from("out/program")],
+        racing: Racing::Executables(vec![PathBuf::from("out/program")]),
         variables: Vec::new(),
-        is_for_commands: false,
     })
 }
 

@@ -3,15 +3,16 @@
 //! call it for neutral links.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 
 use clap::Parser;
 use deadheat::parts::answer::to_stdout;
 use deadheat::parts::exit::{Failure, Status, code, on_enough_stack};
+use deadheat::parts::settings::{Front, Setting, ValueKind};
 use deadheat::parts::terminal::to_stderr;
-use deadheat_build::{Revisions, WRAPPED, stand_in, target_dir};
+use deadheat_build::{Revisions, WRAPPED, library_with_unit_tests, stand_in, target_dir};
 use deadheat_link::Roles;
 use deadheat_options::cargo_arguments::{Arguments, Bench};
 use deadheat_options::repository::failure;
@@ -74,7 +75,11 @@ fn bench(mut args: Vec<OsString>) -> Result<Status, Failure> {
     if args.first().is_some_and(|first| first == "deadheat") {
         args.remove(0);
     }
-    match Arguments::read(&args) {
+    let read = Arguments::read(&args);
+    if !matches!(read, Arguments::Help | Arguments::Version) {
+        refuse_options_of_races(&args)?;
+    }
+    match read {
         Arguments::Help => to_stdout(&format!("{HELP}\n"))?,
         Arguments::Version => {
             to_stdout(&format!("cargo-deadheat {}\n", env!("CARGO_PKG_VERSION")))?;
@@ -101,20 +106,235 @@ fn bench(mut args: Vec<OsString>) -> Result<Status, Failure> {
     Ok(Status::Done)
 }
 
+/// Options of criterion that save times or compare with saved times.
+const OF_SAVED_TIMES: [&str; 4] = [
+    "save-baseline",
+    "baseline",
+    "baseline-lenient",
+    "load-baseline",
+];
+
+/// The advice for [`OF_SAVED_TIMES`].
+const NO_SAVED_TIMES: &str =
+    "a race measures both sides at once, so no baseline is saved: cargo deadheat BASE";
+
+/// Other options of criterion that have a value.
+const OF_CRITERION: [&str; 10] = [
+    "confidence-level",
+    "measurement-time",
+    "noise-threshold",
+    "nresamples",
+    "output-format",
+    "plotting-backend",
+    "profile-time",
+    "sample-size",
+    "significance-level",
+    "warm-up-time",
+];
+
+/// Options of criterion without a value.
+const FLAGS_OF_CRITERION: [&str; 2] = ["noplot", "quick"];
+
+/// Refuses options of the races and of criterion before `--`, which `cargo bench` would refuse in a build.
+fn refuse_options_of_races(args: &[OsString]) -> Result<(), Failure> {
+    const FLAGS: [&str; 6] = ["json", "figures", "plot", "exact", "ignored", "no-config"];
+    const WITH_VALUE: [&str; 8] = [
+        "skip",
+        "time-unit",
+        "save",
+        "html",
+        "junit",
+        "markdown",
+        "export-markdown",
+        "export-hdr",
+    ];
+    let takes_value = |name: &str| {
+        let setting = Setting::of(Front::Harness).find(|setting| setting.name == name);
+        match setting {
+            Some(setting) => Some(!matches!(setting.kind, ValueKind::Flag)),
+            None if FLAGS.contains(&name) || FLAGS_OF_CRITERION.contains(&name) => Some(false),
+            None => [&WITH_VALUE[..], &OF_CRITERION, &OF_SAVED_TIMES]
+                .iter()
+                .any(|names| names.contains(&name))
+                .then_some(true),
+        }
+    };
+    let words: Vec<String> = args
+        .iter()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let end = words.iter().position(|word| word == "--");
+    let (before, after) = words.split_at(end.unwrap_or(words.len()));
+    let (mut of_cargo, mut of_races) =
+        (vec!["cargo".to_owned(), "deadheat".to_owned()], Vec::new());
+    let mut first = None;
+    let mut before = before.iter().peekable();
+    while let Some(word) = before.next() {
+        let option = word.strip_prefix("--").unwrap_or_default();
+        let (name, value) = option
+            .split_once('=')
+            .map_or((option, None), |(n, v)| (n, Some(v)));
+        let Some(takes_value) = takes_value(name) else {
+            of_cargo.push(word.clone());
+            continue;
+        };
+        if OF_SAVED_TIMES.contains(&name) {
+            return Err(Failure::Usage(format!(
+                "--{name} is an option of criterion, not of cargo bench\nhelp: {NO_SAVED_TIMES}"
+            )));
+        }
+        let of_criterion = OF_CRITERION.contains(&name) || FLAGS_OF_CRITERION.contains(&name);
+        let owner = if of_criterion {
+            "criterion"
+        } else {
+            "the races"
+        };
+        first.get_or_insert((format!("--{name}"), owner));
+        of_races.push(word.clone());
+        if takes_value && value.is_none() {
+            of_races.extend(before.next_if(|next| !next.starts_with("--")).cloned());
+        }
+    }
+    let Some((first, owner)) = first else {
+        return Ok(());
+    };
+    of_races.extend(after.iter().skip(1).cloned());
+    Err(Failure::Usage(format!(
+        "{first} is an option of {owner}, not of cargo bench\nhelp: put it after --: {} -- {}",
+        as_typed(&of_cargo),
+        as_typed(&of_races)
+    )))
+}
+
+/// Returns words as they are typed in a shell, with quotes only if a word needs them.
+fn as_typed(words: &[String]) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%=:,~".contains(c);
+    let words = words.iter().map(|word| {
+        match word.chars().all(is_plain) && !word.is_empty() && !word.starts_with('~') {
+            true => word.into(),
+            false => shell_words::quote(word),
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
 fn cargo() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
-/// Replaces this process with `cargo bench`; returns only if that fails.
+/// Replaces this process with `cargo bench`; returns only if that fails. If the unit tests of a
+/// library will refuse an option, this process stays, to explain the failure.
 fn race(bench: &Bench, args: &[OsString]) -> Failure {
     let cargo = cargo();
     match prepared(bench, &cargo) {
         Err(failure) => failure,
         Ok(mut command) => {
-            let problem = command.args(args).exec();
+            command.args(args);
+            let problem = match refused_by_unit_tests(bench, &cargo) {
+                Some((option, library)) => match command.status() {
+                    Ok(status) => {
+                        if !status.success() && is_built(bench, args, &cargo) {
+                            to_stderr("deadheat", &on_unit_tests(&option, &library, bench));
+                        }
+                        let signal = status.signal().unwrap_or_default();
+                        std::process::exit(status.code().unwrap_or(128 + signal));
+                    }
+                    Err(problem) => problem,
+                },
+                None => command.exec(),
+            };
             Failure::Internal(format!("{}: {problem}", cargo.display()))
         }
     }
+}
+
+/// Returns the first option after `--` that libtest refuses, and the source file of a library whose
+/// unit tests `cargo bench` runs with this option; `None` if either is
+/// missing.
+fn refused_by_unit_tests(bench: &Bench, cargo: &OsStr) -> Option<(String, PathBuf)> {
+    const OF_LIBTEST: [&str; 27] = [
+        "--bench",
+        "--color",
+        "--ensure-time",
+        "--exact",
+        "--exclude-should-panic",
+        "--force-run-in-process",
+        "--format",
+        "--help",
+        "--ignored",
+        "--include-ignored",
+        "--list",
+        "--logfile",
+        "--no-capture",
+        "--nocapture",
+        "--quiet",
+        "--report-time",
+        "--show-output",
+        "--shuffle",
+        "--shuffle-seed",
+        "--skip",
+        "--test",
+        "--test-threads",
+        "-",
+        "--",
+        "-Z",
+        "-h",
+        "-q",
+    ];
+    if bench.no_run {
+        return None;
+    }
+    let mut words = bench.race.iter().map(|word| word.to_string_lossy());
+    let option = words.find_map(|word| {
+        let name = word.split('=').next().unwrap_or_default();
+        (name.starts_with('-') && !OF_LIBTEST.contains(&name)).then(|| name.to_owned())
+    })?;
+    Some((
+        option,
+        library_with_unit_tests(cargo, &bench.metadata, &bench.building)?,
+    ))
+}
+
+/// Returns true if `cargo bench` builds all targets, so that it failed when it ran them.
+fn is_built(bench: &Bench, args: &[OsString], cargo: &OsStr) -> bool {
+    let end = args.len() - bench.race.len();
+    let before = args[..end].iter().filter(|word| *word != "--");
+    let Ok(mut command) = prepared(bench, cargo) else {
+        return false;
+    };
+    command
+        .args(before)
+        .arg("--no-run")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+/// Explains that the unit tests of a library refused an option of the races.
+fn on_unit_tests(option: &str, library: &Path, bench: &Bench) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let library = library.strip_prefix(here).unwrap_or(library).display();
+    let saved = option
+        .strip_prefix("--")
+        .is_some_and(|name| OF_SAVED_TIMES.contains(&name));
+    let race: Vec<String> = bench
+        .race
+        .iter()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let help = if saved {
+        NO_SAVED_TIMES.to_owned()
+    } else {
+        format!(
+            "name a bench target: cargo deadheat --bench NAME -- {}; or write bench = false below \
+             [lib] in Cargo.toml",
+            as_typed(&race)
+        )
+    };
+    format!(
+        "cargo bench passes the words after -- also to the unit tests of the library ({library}), \
+         which do not accept {option}\nhelp: {help}"
+    )
 }
 
 /// Returns the `cargo bench` command without the user's arguments.

@@ -47,6 +47,7 @@ use Role::{
 /// `*`, which is for all commands.
 pub const ROLES: &[(&str, &str, Role)] = &[
     ("*", "config", Reads),
+    ("*", "data", ReadsFolders),
     ("*", "index", Writes),
     ("*", "save", Writes),
     ("*", "html", Writes),

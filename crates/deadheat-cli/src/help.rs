@@ -6,7 +6,10 @@ use deadheat::parts::exit::EXIT_CODES;
 
 /// The groups of commands. Commands that only set-up scripts call have no group.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Race", &["run", "bench", "rev", "bisect", "explain"]),
+    (
+        "Race",
+        &["run", "bench", "rev", "load", "bisect", "explain"],
+    ),
     ("Saved results", &["compare", "analyze", "report"]),
     ("Over time", &["history"]),
     ("Several machines", &["plan", "pack", "merge"]),
@@ -106,6 +109,28 @@ const SHORT: &[(&str, &[&str])] = &[
             "history",
         ],
     ),
+    (
+        "load",
+        &[
+            "server",
+            "ready",
+            "generator",
+            "value",
+            "requests",
+            "reset",
+            "data",
+            "parameter-list",
+            "list-generators",
+            "name",
+            "margin",
+            "metric",
+            "budget",
+            "fail-on",
+            "verbose",
+            "json",
+            "html",
+        ],
+    ),
     #[cfg(target_os = "linux")]
     ("bisect", &deadheat_bisect::SHORT_HELP),
     (
@@ -181,6 +206,16 @@ const SHORT: &[(&str, &[&str])] = &[
 const REFUSED: &[(&str, &[&str])] = &[
     #[cfg(target_os = "linux")]
     ("bisect", &deadheat_bisect::REFUSED),
+    (
+        "load",
+        &[
+            "harness",
+            "ignored",
+            "include-ignored",
+            "callgrind",
+            "sample-time",
+        ],
+    ),
     (
         "extend",
         &[

@@ -33,6 +33,8 @@ mod foreign_options;
 mod help;
 #[cfg(target_os = "linux")]
 mod link;
+#[cfg(target_os = "linux")]
+mod load;
 mod manual;
 #[cfg_attr(not(target_os = "linux"), path = "measuring_elsewhere.rs")]
 mod measuring;

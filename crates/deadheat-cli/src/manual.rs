@@ -34,13 +34,21 @@ Examples:
   deadheat man --out ~/.local/share/man/man1";
 
 /// The exit codes and their meanings, for every manual page.
-const EXIT_CODES: [(&str, &str); 7] = [
+const EXIT_CODES: [(&str, &str); 8] = [
     ("0", "Done, whatever the verdict."),
     ("1", "A --fail-on condition holds."),
-    ("2", "The command line is invalid."),
-    ("3", "A contender failed."),
+    (
+        "2",
+        "Wrong use (also an invalid deadheat.toml, or an output in a missing folder), or a --fail-on \
+         that could judge nothing.",
+    ),
+    ("3", "A contender or a hook failed."),
     ("4", "A file cannot be read, or its content is invalid."),
-    ("5", "Internal error."),
+    (
+        "5",
+        "A file cannot be written (permissions, a full disk), or deadheat failed.",
+    ),
+    ("6", "No benchmark is selected."),
     ("128 + n", "Stopped by signal n."),
 ];
 

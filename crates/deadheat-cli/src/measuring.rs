@@ -11,8 +11,8 @@ use deadheat::parts::engine::Owner;
 use deadheat::parts::exit::{Failure, code};
 
 use crate::{
-    bare_race, bench, calibrate, cargo_deadheat, clean, doctor, link, normalise, pack, plan, rev,
-    run, usage_error,
+    bare_race, bench, calibrate, cargo_deadheat, clean, doctor, link, load, normalise, pack, plan,
+    rev, run, usage_error,
 };
 
 #[derive(Debug, Subcommand)]
@@ -26,6 +26,9 @@ pub enum RaceCommand {
     /// Race two git revisions, or one and the working tree
     #[command(after_help = rev::EXAMPLES)]
     Rev(Box<rev::RevArgs>),
+    /// Race two servers by alternating bursts of load
+    #[command(after_help = load::EXAMPLES)]
+    Load(Box<load::LoadArgs>),
     /// Find the commit that changed the time, by races
     #[command(after_help = deadheat_bisect::EXAMPLES)]
     Bisect(Box<deadheat_bisect::BisectArgs>),
@@ -65,6 +68,9 @@ pub enum HiddenCommand {
     /// Make neutral links of an executable (for other programs to call)
     #[command(hide = true)]
     Placements(link::PlacementsArgs),
+    /// Serve one side of a race of servers (for deadheat itself to call)
+    #[command(hide = true)]
+    LoadWorker(Box<deadheat_load::WorkerArgs>),
 }
 
 /// Acts as a contender of a calibration if this process was started as one, and returns the exit
@@ -145,6 +151,10 @@ impl RaceCommand {
                 args.race.options.use_of_plan = words.use_of_plan;
                 rev::rev(*args)
             }
+            Self::Load(mut args) => {
+                args.options.use_of_plan = words.use_of_plan;
+                load::load(*args)
+            }
             Self::Bisect(args) => deadheat_bisect::bisect(*args),
         })
     }
@@ -173,7 +183,9 @@ impl MachineCommand {
 
 impl HiddenCommand {
     pub fn run(self) -> ExitCode {
-        let Self::Placements(args) = self;
-        code(link::placements(&args))
+        code(match self {
+            Self::Placements(args) => link::placements(&args),
+            Self::LoadWorker(args) => deadheat_load::work(&args),
+        })
     }
 }

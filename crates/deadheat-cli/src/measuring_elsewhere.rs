@@ -9,10 +9,11 @@ use deadheat::parts::system::needs_linux;
 use crate::{bare_race, normalise};
 
 /// The commands that exist on Linux only.
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 14] = [
     "run",
     "bench",
     "rev",
+    "load",
     "bisect",
     "plan",
     "pack",
@@ -22,6 +23,7 @@ const COMMANDS: [&str; 12] = [
     "clean",
     "link",
     "placements",
+    "load-worker",
 ];
 
 /// Returns `None`, because this process is not a contender.

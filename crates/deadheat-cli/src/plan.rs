@@ -40,7 +40,7 @@ pub struct PlanArgs {
     race: Vec<OsString>,
 }
 
-const RACES: [&str; 3] = ["run", "bench", "rev"];
+const RACES: [&str; 4] = ["run", "bench", "rev", "load"];
 
 /// Removes the word `plan` in front of a race. Returns the other words, and [`PlanUse::Save`] if
 /// `plan` was removed.

@@ -7,10 +7,12 @@ use clap::Args;
 use deadheat::parts::analysis::Options;
 use deadheat::parts::answer::{Answer, Format, RunFiles, line_to_stdout, to_stdout};
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::format::{FileProblem, ScratchFolder, merge_parts, refuse_plan};
-use deadheat::parts::model::{Analysis, HELP, Metric, Origin, Run};
-use deadheat::parts::report::escape_line;
+use deadheat::parts::format::{
+    FileProblem, ScratchFolder, line_that_breaks_off, merge_parts, refuse_plan,
+};
+use deadheat::parts::model::{Analysis, Ending, HELP, Metric, Origin, Run};
 use deadheat::parts::report::units::share;
+use deadheat::parts::report::{escape_line, resume};
 use deadheat::parts::rules::{CliOverrides, Rules};
 use deadheat::parts::settings::{Front, RaceSettings};
 use deadheat::parts::{ReportFiles, terminal};
@@ -147,6 +149,7 @@ pub fn analyze(mut args: AnalyzeArgs) -> Result<Status, Failure> {
         args.exports.check(Some(file))?;
         let reports = args.exports.reports();
         let (run, analysis) = args.recorded.analysed(recorded, &answer, &reports)?;
+        refuse_unfinished_without_a_block(file, &analysis)?;
         let written = args.exports.write(&run, &analysis, &answer)?;
         if several {
             to_stdout(&before_one_of_several(answer.format, index, file))?;
@@ -158,6 +161,30 @@ pub fn analyze(mut args: AnalyzeArgs) -> Result<Status, Failure> {
         to_stdout("]\n")?;
     }
     Ok(status)
+}
+
+/// Refuses a run file without an end record in which nothing was measured.
+fn refuse_unfinished_without_a_block(file: &Path, analysis: &Analysis) -> Result<(), Failure> {
+    let is_empty = analysis.comparisons.is_empty() && analysis.failures.is_empty();
+    if analysis.ending != Ending::Cut || !is_empty {
+        return Ok(());
+    }
+    let torn = match line_that_breaks_off(file) {
+        Some(line) => format!("its last line (line {line}) breaks off, and "),
+        None => String::new(),
+    };
+    let resume = match resume(analysis) {
+        Some(command) => format!(
+            "; if it is the original, {} continues it",
+            command.replace("FILE", &shell_words::quote(&file.display().to_string()))
+        ),
+        None => String::new(),
+    };
+    Err(Failure::Data(format!(
+        "{} holds no complete block: {torn}it has no end record, so deadheat was killed or is still \
+         racing, or the file is an incomplete copy{HELP}copy the file again{resume}",
+        file.display()
+    )))
 }
 
 /// Returns the text before the answer about one of several files: its name, or the JSON that joins

@@ -148,7 +148,7 @@ const OPTIONS: [Synonym; 32] = [
     synonym(
         &["filter", "pattern", "regex", "benchmark", "only", "skip"],
         "looks",
-        "the answer is about every benchmark of the file: --format csv | grep NAME selects rows",
+        "the answer contains every benchmark of the file; --format csv | grep NAME selects rows",
     ),
     synonym(
         &["exclude", "ignore", "without", "deny"],

@@ -511,6 +511,15 @@ fn what_cannot_be_searched_is_told_with_its_reason() {
     repo.0
         .run(&["bisect", "--log", "nowhere.jsonl"])
         .fails_with(4, &["nowhere.jsonl"]);
+    for option in ["--log", "--resume"] {
+        let other = ["--resume", "--log"]
+            .into_iter()
+            .find(|other| *other != option);
+        let done = repo.0.run(&["bisect", option, "HEAD~1..HEAD"]);
+        let way = format!("deadheat bisect GOOD..BAD, without {option}, begins a search");
+        done.fails_with(4, &["the record HEAD~1..HEAD does not exist", &way]);
+        assert!(!done.stderr.contains(other.unwrap()), "{done:?}");
+    }
     let newer = "{\"schema\":\"deadheat.bisect/2\"}\n";
     fs::write(repo.0.path("newer.jsonl"), newer).unwrap();
     for option in ["--log", "--resume"] {

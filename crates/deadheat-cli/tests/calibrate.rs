@@ -64,7 +64,7 @@ fn a_calibration_is_told_kept_quoted_and_shown_again() {
         "Identical contenders against each other",
         "Noise between identical contenders",
         "Smallest difference found",
-        "Known differences of work",
+        "Races with a known difference",
         "functions",
         "builds",
         "commands",

@@ -353,6 +353,84 @@ fn explains_arguments_that_it_cannot_follow() {
     done.fails_with(5, &["target/deadheat", "must write there"]);
 }
 
+/// A package whose library has unit tests that `cargo bench` runs.
+const WITH_UNIT_TESTS: [(&str, &str); 3] = [
+    (
+        "Cargo.toml",
+        r#"
+[package]
+name = "plain"
+version = "0.1.0"
+edition = "2024"
+
+[[bench]]
+name = "race"
+harness = false
+"#,
+    ),
+    ("src/lib.rs", "pub fn one() -> u64 { 1 }"),
+    (
+        "benches/race.rs",
+        "fn main() { assert_eq!(plain::one(), 1); }",
+    ),
+];
+
+#[test]
+fn explains_options_that_the_unit_tests_of_a_library_refuse() {
+    let packages = Packages::new(&WITH_UNIT_TESTS);
+    let told = "also to the unit tests of the library (src/lib.rs), which do not accept ";
+    for (words, option, help) in [
+        (
+            &["--save-baseline", "main"][..],
+            "--save-baseline",
+            "help: a race measures both sides at once, so no baseline is saved: cargo deadheat BASE",
+        ),
+        (
+            &["one", "--margin=2%"],
+            "--margin",
+            "help: name a bench target: cargo deadheat --bench NAME -- one --margin=2%; or write \
+             bench = false below [lib] in Cargo.toml",
+        ),
+    ] {
+        let done = packages.cargo(&[&["deadheat", "--"], words].concat());
+        done.fails_with(
+            101,
+            &["Unrecognized option", &format!("{told}{option}\n"), help],
+        );
+    }
+    let done = packages.cargo(&["deadheat", "--bench", "race", "--", "--margin", "2%"]);
+    assert!(!done.succeeds().stderr.contains(told));
+    // A failed build has its own message.
+    packages.write("src/lib.rs", "pub fn one() -> u64 { }");
+    let done = packages.cargo(&["deadheat", "--", "--margin", "2%"]);
+    done.fails_with(101, &["mismatched types"]);
+    assert!(!done.stderr.contains(told), "{done:?}");
+}
+
+#[test]
+fn refuses_options_of_criterion_before_the_dashes() {
+    let packages = Packages::new(&WITH_UNIT_TESTS);
+    for (words, sentences) in [
+        (
+            &["deadheat", "--save-baseline", "main"][..],
+            [
+                "--save-baseline is an option of criterion, not of cargo bench\n",
+                "help: a race measures both sides at once, so no baseline is saved",
+            ],
+        ),
+        (
+            &["deadheat", "--bench", "race", "--sample-size", "20"],
+            [
+                "--sample-size is an option of criterion, not of cargo bench\n",
+                "help: put it after --: cargo deadheat --bench race -- --sample-size 20",
+            ],
+        ),
+    ] {
+        packages.cargo(words).fails_with(2, &sentences);
+    }
+    assert!(!packages.path("target").exists());
+}
+
 #[test]
 fn it_explains_itself_under_either_name() {
     let packages = Packages::new(&[]);

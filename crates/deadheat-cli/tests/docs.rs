@@ -260,6 +260,7 @@ fn every_option_of_the_program_is_explained_in_the_manual() {
         ("clean", "cli"),
         ("completions", "cli"),
         ("man", "cli"),
+        ("load", "load"),
         ("rev", "revisions"),
         ("bisect", "bisect"),
         ("explain", "explain"),

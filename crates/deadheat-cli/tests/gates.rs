@@ -192,7 +192,7 @@ fn a_file_that_makes_no_sense_is_refused_before_anything_runs() {
     for (rules, told) in [
         (
             "alpha = 0.05\n\nmargn = \"2%\"",
-            "unknown key 'margn' in deadheat.toml, line 3, column 1\nhelp: did you mean 'margin'?",
+            "deadheat.toml, line 3, column 1: unknown key 'margn'\nhelp: did you mean 'margin'?",
         ),
         ("margin = 2", "margin must be above 0"),
         ("[[ignore]]\nname = \"a\"", "without a reason"),

@@ -299,7 +299,28 @@ fn an_index_that_was_deleted_is_made_again_and_adding_twice_adds_nothing() {
     fs::remove_file(repository.track.path(".deadheat/history.sqlite")).unwrap();
     repository
         .run(&["show"])
-        .fails_with(2, &["there is no index", "history add"]);
+        .fails_with(2, &["there is no index", "history extend"]);
+    // The advice names a folder of run files only if it exists.
+    repository
+        .run(&["show"])
+        .fails_with(2, &["creates the index; deadheat history add FOLDER adds"]);
+    let default = repository.track.path(".deadheat/runs");
+    fs::create_dir_all(&default).unwrap();
+    repository
+        .run(&["show"])
+        .fails_with(2, &["there is no index", "history add .deadheat/runs"]);
+    fs::remove_dir(&default).unwrap();
+    // An attempt that adds nothing creates no index.
+    fs::write(repository.track.path("notes.txt"), "milk").unwrap();
+    repository.run(&["add", ".deadheat/runs"]).fails_with(
+        4,
+        &[
+            "the file or folder .deadheat/runs does not exist",
+            "help: deadheat rev BASE --history and deadheat history extend",
+        ],
+    );
+    repository.run(&["add", "notes.txt"]).fails_with(4, &[]);
+    assert!(!repository.track.path(".deadheat/history.sqlite").exists());
     // In any order.
     let mut files: Vec<_> = fs::read_dir(repository.track.path("runs"))
         .unwrap()

@@ -447,7 +447,7 @@ fn a_recording_compared_with_itself_has_no_change() {
         let compared = track.compared(words);
         compared.has_no_change(0);
         compared.warns("same-recordings");
-        compared.shows(&["the same recording", "both sides hold the same recording"]);
+        compared.shows(&["equal values", "the values of both sides are equal"]);
         assert!(!compared.codes().contains(&"recorded-in-order".to_owned()));
         assert!(!compared.codes().contains(&"unpaired".to_owned()));
         let gated = track.compare(&[words, &["--fail-on", "inconclusive"]].concat());

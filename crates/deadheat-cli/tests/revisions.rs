@@ -309,6 +309,26 @@ fn what_makes_no_sense_is_said_with_a_way_out() {
     let repo = two();
     repo.rev(&["nowhere"])
         .fails_with(2, &["'nowhere' is not a commit of this repository"]);
+    repo.rev(&["mian~1"]).fails_with(
+        2,
+        &[
+            "'mian~1' is not a commit of this repository\n",
+            "help: did you mean 'main~1'?",
+        ],
+    );
+    repo.rev(&["origin/main"]).fails_with(
+        2,
+        &[
+            "is not a commit of this repository: it has no remote 'origin'\n",
+            "help: did you mean 'main'?",
+        ],
+    );
+    repo.git(&["remote", "add", "origin", "."]);
+    repo.rev(&["origin/topic"]).fails_with(
+        2,
+        &["`git fetch origin topic:refs/remotes/origin/topic` gets it if the server has it"],
+    );
+    repo.git(&["remote", "remove", "origin"]);
     repo.rev(&["HEAD~1...HEAD"])
         .fails_with(2, &["two dots, not three", "merge-base HEAD~1 HEAD"]);
     repo.rev(&["HEAD", "--build", "make"])
@@ -321,6 +341,19 @@ fn what_makes_no_sense_is_said_with_a_way_out() {
         .fails_with(2, &["--message-format"]);
     repo.cargo(&["nowhere"])
         .fails_with(2, &["'nowhere'", "cargo deadheat -- nowhere"]);
+    for words in [
+        &["HEAD~1", "--margin", "2%"][..],
+        &["HEAD~1", "--margin=2%"],
+    ] {
+        let option = words[1..].join(" ");
+        repo.cargo(words).fails_with(
+            2,
+            &[
+                "--margin is an option of the races, not of cargo bench\n",
+                &format!("help: put it after --: cargo deadheat HEAD~1 -- {option}"),
+            ],
+        );
+    }
     repo.cargo(&["main", "sum"])
         .fails_with(2, &["'sum'", "BASE..HEAD"]);
     repo.is_clean();

@@ -29,6 +29,8 @@ fn track() -> Track {
     put("other.json", r#"{"a": 1}"#);
     put("settings.toml", "[package]\nname = \"x\"\n");
     put("notes.txt", "bought milk\n");
+    put("excel.csv", "Messung;Alt;Neu\n1;12,3;11,9\n2;12,1;11,8\n");
+    put("tabs.txt", "name\ttime\nsort\t1.5\n");
     put("empty.json", "");
     put("list.json", "[]");
     put("none.json", r#"{"benchmarks":[]}"#);
@@ -92,7 +94,11 @@ fn answers(track: &Track, line: &[&str], code: i32, words: &[&str]) -> Finished 
 fn a_command_that_fails_shows_its_standard_error_then_its_exit_code_then_the_option() {
     let track = track();
     let done = answers(&track, &["run", "--", "ls /nosuch", "true"], 3, &[]);
-    let places = ["ls: cannot access", "exited with code 2", "help: -i"];
+    let places = [
+        "ls: cannot access",
+        "exited with code 2",
+        ", -i accepts every exit code",
+    ];
     let places = places.map(|words| done.stderr.find(words).expect(words));
     assert!(places.is_sorted(), "{done:?}");
     let script = "echo one >&2; echo two >&2; exit 9";
@@ -130,6 +136,15 @@ fn a_program_that_cannot_be_started_is_answered_by_the_reason() {
         answers(&track, &["run", "--", program, "true"], 3, &words);
         answers(&track, &["bench", program, "true"], 3, &words[..1]);
     }
+    answers(
+        &track,
+        &["run", "--", "grpe -c a plain.sh", "true"],
+        3,
+        &[
+            "there is no program 'grpe' in PATH\n",
+            "help: check its spelling; for a shell builtin, -S",
+        ],
+    );
     answers(
         &track,
         &["bench", "/bin/true", "/bin/false"],
@@ -171,6 +186,18 @@ fn numbers_and_shares_are_answered_by_what_is_wrong_with_them() {
         (
             &["--margin", "small"],
             &["'small' is not a share", "1% or 0.01"],
+        ),
+        (
+            &["--margin", "5ms"],
+            &[
+                "'5ms' is not a share",
+                "write a share of the baseline's value",
+            ],
+        ),
+        (&["--quantile", "p99"], &["help: did you mean 99%?"]),
+        (
+            &["--quantile", "high"],
+            &["write a share of the iterations, such as 99% or 0.99"],
         ),
         (&["--alpha", "5"], &["at most 0.5", "did you mean 5%?"]),
         (&["--quantile", "99"], &["did you mean 99%?"]),
@@ -314,6 +341,13 @@ fn words_that_stand_in_the_wrong_place_are_answered_by_the_right_one() {
             &["explain compares two commands", "give two"],
         ),
         (
+            &["explain", "old.json", "new.json"],
+            &[
+                "old.json holds results, but no programs to run",
+                "deadheat compare OLD NEW compares results",
+            ],
+        ),
+        (
             &["clean", "--older-than", "ages"],
             &["--older-than", "'ages'"],
         ),
@@ -403,7 +437,7 @@ fn commands_that_cannot_race_are_answered_by_commands_that_can() {
         ),
     ] {
         let done = answers(&track, line, 3, words);
-        assert!(!done.stderr.contains("its builtins"), "{done:?}");
+        assert!(!done.stderr.contains("shell builtin"), "{done:?}");
     }
     let accepted = ["run", "-q", "-r", "2", "-i", "1", "false", "./old"];
     track.run(&accepted).succeeds();
@@ -479,9 +513,26 @@ fn files_that_hold_something_else_are_answered_by_what_they_are() {
         (
             &["analyze", "settings.toml"],
             4,
-            &["neither JSON nor a table"],
+            &["settings.toml is in no format that deadheat knows"],
         ),
-        (&["analyze", "notes.txt"], 4, &["neither JSON nor a table"]),
+        (
+            &["analyze", "notes.txt"],
+            4,
+            &["notes.txt is in no format that deadheat knows"],
+        ),
+        (
+            &["analyze", "excel.csv"],
+            4,
+            &[
+                "excel.csv:1:8: the columns are separated by semicolons",
+                "write numbers as 12.5; the columns are Messung, Alt, Neu; tidy CSV needs",
+            ],
+        ),
+        (
+            &["compare", "tabs.txt", "tabs.txt"],
+            4,
+            &["tabs.txt:1:5: the columns are separated by tabs"],
+        ),
         (&["analyze", "empty.json"], 4, &["empty.json is empty"]),
         (
             &["analyze", "missing.json"],
@@ -530,7 +581,17 @@ fn files_that_hold_something_else_are_answered_by_what_they_are() {
         (
             &["run", "--html", "no/such/page.html", "true"],
             2,
-            &["there is no folder no/such"],
+            &["there is no folder no/such\nhelp: mkdir -p no/such makes it"],
+        ),
+        (
+            &["run", "--export-csv", "my results/a.csv", "true"],
+            2,
+            &["help: mkdir -p 'my results' makes it"],
+        ),
+        (
+            &["run", "--export-csv", "folder", "true"],
+            2,
+            &["cannot write folder: it is a folder\nhelp: name a file in it"],
         ),
         (
             &["run", "--export-csv", "folder", "true"],
@@ -1583,7 +1644,17 @@ fn numbers_of_launches_that_exclude_each_other_are_answered_by_which_to_leave_ou
         ),
         (
             &["-m", "8", "-M", "3"],
-            ["at least 8 and at most 3", "help: set --max-runs above"],
+            [
+                "at least 8 and at most 3",
+                "help: set --max-runs to at least",
+            ],
+        ),
+        (
+            &["--quantile", "99%", "-r", "12"],
+            [
+                "the quantile 0.99 needs 500 launches",
+                "help: a verdict needs 6 replicates: --runs 3000, or leave --runs out",
+            ],
         ),
     ] {
         let line = [&["run"], options, &["true", "true 1"]].concat();
@@ -1679,4 +1750,37 @@ fn a_project_of_another_language_is_told_how_to_build_even_without_rust() {
     command.args(["rev", "HEAD"]).env("RUSTC", "/no/such/rustc");
     let done = Finished::from(command.output().unwrap());
     done.fails_with(2, &["is not in a cargo package", "--build CMD"]);
+}
+
+#[test]
+fn a_recording_that_breaks_off_before_its_first_block_is_no_answer() {
+    let track = track();
+    let race = [
+        "run",
+        "-r",
+        "2",
+        "-q",
+        "--save",
+        "whole.jsonl",
+        "true",
+        "true",
+    ];
+    track.run(&race).succeeds();
+    let whole = fs::read_to_string(track.path("whole.jsonl")).unwrap();
+    let header = whole.lines().next().unwrap();
+    for (text, torn) in [
+        (
+            format!("{header}\n{{\"obs"),
+            "its last line (line 2) breaks off, and ",
+        ),
+        (format!("{header}\n"), ""),
+    ] {
+        fs::write(track.path("cut.jsonl"), text).unwrap();
+        let told = format!(
+            "error: cut.jsonl holds no complete block: {torn}it has no end record, so deadheat was \
+             killed or is still racing, or the file is an incomplete copy\nhelp: copy the file again; \
+             if it is the original, deadheat run --resume cut.jsonl continues it"
+        );
+        answers(&track, &["analyze", "cut.jsonl"], 4, &[&told]);
+    }
 }

@@ -285,7 +285,7 @@ impl fmt::Display for CommandError {
                 }
                 write!(
                     f,
-                    "{HELP}-i accepts every exit code, -i={inner} only this one"
+                    "{HELP}if the failure is expected, -i accepts every exit code, -i={inner} only this one"
                 )
             }
             Self::IllegalInstruction => f.write_str(ILLEGAL_INSTRUCTION),
@@ -728,7 +728,8 @@ mod tests {
             failure.to_string()
         };
         let exited = || CommandError::Exited(2);
-        let advice = "\nhelp: -i accepts every exit code, -i=2 only this one";
+        let advice =
+            "\nhelp: if the failure is expected, -i accepts every exit code, -i=2 only this one";
         let kept = |lines: &[&str]| {
             StandardError::Kept(lines.iter().map(|line| (*line).to_owned()).collect())
         };

@@ -302,7 +302,7 @@ pub(crate) mod callgrind {
         request(BASE + 1);
     }
 
-    /// Writes out the counts since the last time and discards them.
+    /// Writes out the counts so far, and sets them to zero.
     #[cold]
     #[inline(never)]
     pub(crate) fn dump() {

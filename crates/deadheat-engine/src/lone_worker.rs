@@ -40,7 +40,7 @@ pub enum LoneWorkerError {
 }
 
 impl<'a> LoneWorker<'a> {
-    /// Starts the program at fixed addresses. `patience` is the time limit for making an input, and
+    /// Starts the program without random addresses. `patience` is the time limit for making an input, and
     /// for taking a sample.
     pub fn start(
         program: &WorkerProgram,

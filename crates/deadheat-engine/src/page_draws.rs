@@ -53,7 +53,7 @@ pub(crate) struct PageDraws {
 /// The pages of a file that processes had mapped.
 #[derive(Debug, Default)]
 struct Used {
-    /// Offsets in the file.
+    /// Offsets of the pages in the file, in bytes.
     pages: BTreeSet<u64>,
     /// True if the file was read back in pieces that contain either only used pages or only unused
     /// ones. The kernel holds pages in groups, and drops only whole groups.

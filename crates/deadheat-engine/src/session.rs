@@ -613,7 +613,8 @@ impl Session<'_> {
 struct Limits {
     /// The time on the run's clock after which no block of the replicate begins, in nanoseconds.
     deadline: Option<u64>,
-    /// No block of the replicate begins once the benchmark's turn has taken this many nanoseconds.
+    /// The rest of the benchmark's own budget, in nanoseconds. No block of the replicate begins once
+    /// the benchmark's turn has taken this long.
     left_ns: Option<u64>,
     /// The time on the run's clock, in nanoseconds, at which all benchmarks of `to_come` must be
     /// over; `None` without a budget.

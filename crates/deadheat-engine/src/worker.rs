@@ -52,6 +52,8 @@ const NODE_SEED_VARIABLE: &str = "DEADHEAT_NODE_SEED";
 
 /// Time that a worker may take to exit after the last request, or after it has closed its pipe.
 const LEAVE: Duration = Duration::from_secs(2);
+/// The longest such time that a worker may ask for.
+const LONGEST_LEAVE: Duration = Duration::from_secs(600);
 /// The maximum length of a line from a worker, in bytes: enough for a list of some hundred thousand
 /// benchmarks.
 const LONGEST_LINE: usize = 64 << 20;
@@ -82,6 +84,8 @@ pub(crate) struct WorkerProcess {
     /// The pipes through which the worker takes turns with another worker, if there is one and the
     /// system reports the pipes.
     baton: Option<BatonPipes>,
+    /// The time that the worker may take to exit after its last request.
+    leaves_within: Duration,
 }
 
 impl WorkerProcess {
@@ -178,7 +182,15 @@ impl WorkerProcess {
             baton: start
                 .baton
                 .and_then(|baton| BatonPipes::of(&baton.incoming, &baton.outgoing)),
+            leaves_within: LEAVE,
         })
+    }
+
+    /// Gives the worker this time to exit after its last request.
+    pub(crate) fn may_leave_within(&mut self, time: Option<Duration>) {
+        if let Some(time) = time {
+            self.leaves_within = time.min(LONGEST_LEAVE);
+        }
     }
 
     /// Sends a request. [`WorkerProcess::attend`] returns the reply.
@@ -365,9 +377,10 @@ impl WorkerProcess {
         self.process.ended_within(time).is_some()
     }
 
+    /// Asks the worker to exit, and waits for its end.
     pub(crate) fn leave(mut self) {
         self.dismiss();
-        self.process.ended_within(LEAVE);
+        self.process.ended_within(self.leaves_within);
         // Dropping the worker kills it if it still runs.
     }
 }
@@ -492,6 +505,15 @@ impl Kept {
             }
         }
         Ok(())
+    }
+}
+
+impl Drop for WorkerProcess {
+    /// Lets a worker that starts programs of its own end them; the end of its requests tells it to.
+    fn drop(&mut self) {
+        if self.leaves_within > LEAVE && self.requests.take().is_some() {
+            self.process.ended_within(LEAVE);
+        }
     }
 }
 

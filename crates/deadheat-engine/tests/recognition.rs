@@ -88,7 +88,7 @@ const SCRIPTS: [(&str, &str); 10] = [
     (
         r#"case $1 in --help) echo "usage: bench.py [-h] [--loops N] [--worker]";;
             *) echo "bench.py: error: unrecognized arguments: $1" >&2; exit 2;; esac"#,
-        "lists no benchmarks",
+        "=true; deadheat asked for its benchmarks with the argument --benchmark_list_tests=true\nhelp: ",
     ),
 ];
 

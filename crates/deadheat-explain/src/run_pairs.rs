@@ -170,7 +170,7 @@ impl Pairs {
         if recorded.run().header.origin != Origin::Race {
             return Err(Failure::Usage(format!(
                 "{} holds results, but no programs to run\nhelp: give two programs, or the run \
-                 file of a race",
+                 file of a race; deadheat compare OLD NEW compares results",
                 path.display()
             )));
         }

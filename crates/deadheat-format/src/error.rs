@@ -106,23 +106,24 @@ impl From<&str> for Place {
 impl fmt::Display for FormatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use FileProblem::*;
+        use io::ErrorKind::NotFound;
         let file = self.file.display();
         match &self.problem {
             CannotRead(source) => {
                 let missing = "there is no such file";
-                write!(
-                    f,
-                    "cannot read {file}: {}",
-                    why(source, &self.file, missing)
-                )
+                let why = why(source, &self.file, missing);
+                write!(f, "cannot read {file}: {why}")
             }
             CannotWrite(source) => {
                 let missing = "no file can be created there";
-                write!(
-                    f,
-                    "cannot write {file}: {}",
-                    why(source, &self.file, missing)
-                )
+                let why = why(source, &self.file, missing);
+                write!(f, "cannot write {file}: {why}")?;
+                match missing_folder(&self.file) {
+                    Some(folder) if source.kind() == NotFound && !why.contains(HELP) => {
+                        write!(f, "{HELP}mkdir -p {} makes it", in_shell(folder))
+                    }
+                    _ => Ok(()),
+                }
             }
             AlreadyExists => write!(
                 f,
@@ -168,8 +169,7 @@ impl fmt::Display for FormatError {
                 problem,
                 advice,
             } => {
-                let place = format!(" in {file}, line {line}, column {column}");
-                f.write_str(&before_help(problem, &place))?;
+                write!(f, "{file}, line {line}, column {column}: {problem}")?;
                 match advice.as_str() {
                     "" => Ok(()),
                     advice => write!(f, "{HELP}{advice}"),
@@ -181,11 +181,7 @@ impl fmt::Display for FormatError {
 
 fn why(error: &io::Error, file: &Path, missing_file: &str) -> String {
     use io::ErrorKind::{IsADirectory, NotADirectory, NotFound, PermissionDenied, StorageFull};
-    let folder = file
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let missing = folder.filter(|folder| !folder.exists());
-    match (error.kind(), missing) {
+    match (error.kind(), missing_folder(file)) {
         (NotFound, Some(folder)) if folder.starts_with("~") => format!(
             "there is no folder {}{HELP}a shell replaces ~ only at the beginning of a word: write $HOME",
             folder.display()
@@ -202,6 +198,24 @@ fn why(error: &io::Error, file: &Path, missing_file: &str) -> String {
         }
         (StorageFull, _) => "the disk is full".to_owned(),
         _ => words_of_system(error),
+    }
+}
+
+/// Returns the folder of a file if it does not exist.
+fn missing_folder(file: &Path) -> Option<&Path> {
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    folder.filter(|folder| !folder.exists())
+}
+
+/// Returns a path as it is typed in a shell.
+fn in_shell(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
+    match path.chars().all(is_plain) && !path.starts_with('-') {
+        true => path.into_owned(),
+        false => format!("'{}'", path.replace('\'', r"'\''")),
     }
 }
 

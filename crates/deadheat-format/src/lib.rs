@@ -80,7 +80,8 @@ pub use rules::{RULES_FILE, find_rules, read_rules, read_rules_from};
 pub use run_file::merge_parts;
 #[cfg(feature = "read")]
 pub use run_file::{
-    IndexedRun, has_only_header, read_header, read_run, read_run_from, refuse_plan,
+    IndexedRun, has_only_header, line_that_breaks_off, read_header, read_run, read_run_from,
+    refuse_plan,
 };
 pub use run_file::{NOWHERE, RunFileWriter, SCHEMA, header_text};
 pub use same_file::{FileIdentity, is_same_file, path_without_links};

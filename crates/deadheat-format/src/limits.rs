@@ -321,7 +321,7 @@ impl Allowance {
         })
     }
 
-    /// Returns an allowance for the [lines](most_memory_of_lines) of a file.
+    /// Returns an allowance of memory for the [lines](most_memory_of_lines) of a file.
     #[cfg(feature = "read")]
     pub(crate) fn of_lines() -> io::Result<Self> {
         Ok(Self {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use deadheat_model::{
     Day, FailOn, Glob, HELP, Ignore, RaceSettings, RulesFile, RulesOfSome, Setting, ShareRange,
-    ValueKind, fraction, suggestion,
+    ValueKind, fraction, share_meant, suggestion, without_help,
 };
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -137,6 +137,9 @@ fn read(bytes: &[u8]) -> Result<RulesFile, FileProblem> {
     let document = Document::new(text);
     let table = DeTable::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
+        if error.message().starts_with("string values must be quoted") {
+            return document.unquoted(at);
+        }
         let problem = error.message().trim().replace('\n', ", ");
         document.wrong(at, format!("not valid TOML: {problem}"), "")
     })?;
@@ -218,6 +221,23 @@ impl<'t> Document<'t> {
         }
     }
 
+    /// Returns the error for a text without quotes at byte `at`.
+    fn unquoted(&self, at: usize) -> FileProblem {
+        let rest = self.text.get(at..).unwrap_or_default();
+        let line = rest.lines().next().unwrap_or_default();
+        let value = line.split('#').next().unwrap_or_default().trim();
+        let is_plain = !value.contains(['"', '\'', '\\', ',', '[', ']', '{', '}']);
+        let advice = if is_plain && (1..=60).contains(&value.chars().count()) {
+            // In a value such as `5 percent`, quotes alone would not help.
+            let meant =
+                share_meant(value).filter(|_| value.starts_with(|c: char| c.is_ascii_digit()));
+            format!("write \"{}\"", meant.as_deref().unwrap_or(value))
+        } else {
+            "write it in quotes".to_owned()
+        };
+        self.wrong(at, "not valid TOML: a text without quotes", advice)
+    }
+
     /// Returns the line that contains a byte, counted from 1.
     fn line(&self, at: usize) -> u64 {
         self.lines.partition_point(|begins| *begins <= at) as u64
@@ -245,11 +265,30 @@ impl<'t> Document<'t> {
             .take(60)
             .collect();
         let advice = match suggestion(entry.key, known.iter().copied()) {
+            Some(meant @ ("benchmark" | "ignore")) => {
+                let name = name_in_brackets(entry.value.get_ref());
+                let name = name.as_deref().unwrap_or("NAME");
+                format!("did you mean '{meant}'? write [[{meant}]], and below it name = \"{name}\"")
+            }
             Some(meant) => format!("did you mean '{meant}'?"),
             None => format!("the keys {of} are {}", known.join(", ")),
         };
         self.wrong(entry.at, format!("unknown key '{key}'"), advice)
     }
+}
+
+/// Returns the name in the header of a table such as `[benchmark.sort]` or `[[benchmark.sort]]`,
+/// given the value of its first key; `None` if the header has only one key.
+fn name_in_brackets(value: &DeValue<'_>) -> Option<String> {
+    let DeValue::Table(table) = value else {
+        return None;
+    };
+    let first = table.iter().min_by_key(|(key, _)| key.span().start)?;
+    let (name, DeValue::Table(_) | DeValue::Array(_)) = (first.0.get_ref(), first.1.get_ref())
+    else {
+        return None;
+    };
+    Some(name.chars().flat_map(char::escape_debug).take(60).collect())
 }
 
 fn kind(value: &DeValue<'_>) -> &'static str {
@@ -288,14 +327,11 @@ impl Document<'_> {
         let Some(setting) = known.find(|setting| setting.name == entry.key) else {
             return Ok(false);
         };
+        const TIME: &str = "write a time, such as \"30s\", or a number of seconds";
+        const VERDICTS: &str = "write a list of verdicts, such as [\"slower\"]";
         let texts = match setting.kind {
             ValueKind::Share(range) => vec![self.share(entry, range)?],
-            ValueKind::Time => {
-                vec![self.number_or_text(
-                    entry,
-                    "write a time, such as \"30s\", or a number of seconds",
-                )?]
-            }
+            ValueKind::Time => vec![self.number_or_text(entry, TIME)?],
             ValueKind::Count => vec![self.count(entry)?],
             ValueKind::Number => vec![self.number_or_text(entry, "write a whole number")?],
             ValueKind::Flag => match entry.value.get_ref() {
@@ -308,13 +344,21 @@ impl Document<'_> {
             ValueKind::Verdicts => {
                 // An empty list fails on no verdict; without the key, the default applies.
                 settings.fail_on = Some(Vec::new());
-                self.texts(entry, "write a list of verdicts, such as [\"slower\"]")?
+                self.texts(entry, VERDICTS)?
             }
         };
         for (at, text) in texts {
             setting.set(settings, &text).map_err(|problem| {
-                let problem = format!("{}: {problem}", entry.key);
-                self.wrong(at, problem, "")
+                // The advice for the command line has no quotes, which TOML requires.
+                let advice = match setting.kind {
+                    ValueKind::Share(range) => range.advice_in_file(&text),
+                    ValueKind::Time => TIME.to_owned(),
+                    ValueKind::Text(advice) => advice.to_owned(),
+                    ValueKind::Verdicts => VERDICTS.to_owned(),
+                    ValueKind::Count | ValueKind::Number | ValueKind::Flag => String::new(),
+                };
+                let problem = format!("{}: {}", entry.key, without_help(&problem));
+                self.wrong(at, problem, advice)
             })?;
         }
         Ok(true)
@@ -341,11 +385,11 @@ impl Document<'_> {
     /// Reads a share and checks its range. The parser of the setting rejects text that is not a
     /// share.
     fn share(&self, entry: &Entry<'_>, range: &ShareRange) -> Result<(usize, String), FileProblem> {
-        let (at, text) = self.number_or_text(entry, "write a share, such as \"2%\" or 0.02")?;
+        let (at, text) = self.number_or_text(entry, &range.advice_in_file(""))?;
         match fraction(&text) {
             Ok(share) if !range.holds(share) => {
                 let problem = format!("{} must be {}, not {share}", entry.key, range.words);
-                Err(self.wrong(at, problem, "write 2 percent as \"2%\" or 0.02"))
+                Err(self.wrong(at, problem, range.advice_in_file(&text)))
             }
             _ => Ok((at, text)),
         }
@@ -453,7 +497,10 @@ impl Document<'_> {
     }
 
     fn rule(&self, entry: &Entry<'_>) -> Result<FailOn, FileProblem> {
-        let name = self.text(entry, "write one of slower, inconclusive, not-equivalent")?;
+        let name = self.text(
+            entry,
+            "write \"slower\", \"inconclusive\" or \"not-equivalent\"",
+        )?;
         FailOn::parse(&name).map_err(|problem| self.senseless(entry, &problem))
     }
 
@@ -482,7 +529,10 @@ impl Document<'_> {
     fn tables<'d>(&self, entry: &Entry<'d>) -> Result<Vec<(usize, &'d DeTable<'d>)>, FileProblem> {
         let wrong = |item: &Spanned<DeValue<'_>>| {
             let problem = format!("{} is not a list of tables", entry.key);
-            let advice = format!("write [[{}]], in two brackets, above each table", entry.key);
+            let advice = match name_in_brackets(entry.value.get_ref()) {
+                Some(name) => format!("write [[{}]], and below it name = \"{name}\"", entry.key),
+                None => format!("write [[{}]], in two brackets, above each table", entry.key),
+            };
             self.wrong(item.span().start, problem, advice)
         };
         let DeValue::Array(items) = entry.value.get_ref() else {

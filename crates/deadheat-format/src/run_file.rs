@@ -18,7 +18,9 @@ pub(crate) use lines::header_line;
 #[cfg(feature = "read")]
 pub use merge::merge_parts;
 #[cfg(feature = "read")]
-pub use reader::{has_only_header, read_header, read_run, read_run_from, refuse_plan};
+pub use reader::{
+    has_only_header, line_that_breaks_off, read_header, read_run, read_run_from, refuse_plan,
+};
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};

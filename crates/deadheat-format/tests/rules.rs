@@ -131,18 +131,25 @@ fn unknown_keys_are_refused_with_the_nearest_right_one() {
     for (text, told) in [
         (
             "alpha = 0.05\n\nmargn = \"2%\"",
-            "unknown key 'margn' in deadheat.toml, line 3, column 1\nhelp: did you mean 'margin'?",
+            "deadheat.toml, line 3, column 1: unknown key 'margn'\nhelp: did you mean 'margin'?",
         ),
         ("max_replicates = 4", "did you mean 'max-replicates'?"),
         ("Margin = 1", "did you mean 'margin'?"),
-        ("[[benchmarks]]\nname = \"a\"", "did you mean 'benchmark'?"),
+        (
+            "[[benchmarks]]\nname = \"a\"",
+            "did you mean 'benchmark'? write [[benchmark]], and below it name = \"NAME\"",
+        ),
+        (
+            "[benchmarks.sort]\nmargin = \"5%\"",
+            "did you mean 'benchmark'? write [[benchmark]], and below it name = \"sort\"",
+        ),
         (
             "[[benchmark]]\nname = \"a\"\n  failon = [\"slower\"]",
-            "unknown key 'failon' in deadheat.toml, line 3, column 3\nhelp: did you mean 'fail-on'?",
+            "deadheat.toml, line 3, column 3: unknown key 'failon'\nhelp: did you mean 'fail-on'?",
         ),
         (
             "[[ignore]]\nname = \"a\"\nreason = \"b\"\nuntill = 2026-01-01",
-            "unknown key 'untill' in deadheat.toml, line 4, column 1\nhelp: did you mean 'until'?",
+            "deadheat.toml, line 4, column 1: unknown key 'untill'\nhelp: did you mean 'until'?",
         ),
         (
             "[[benchmark]]\nname = \"a\"\nmax-replicates = 3",
@@ -150,7 +157,7 @@ fn unknown_keys_are_refused_with_the_nearest_right_one() {
         ),
         (
             "[[benchmark]]\nname = \"a\"\nconfirm = true",
-            "unknown key 'confirm' in deadheat.toml, line 3, column 1\nhelp: the keys of [[benchmark]] are",
+            "deadheat.toml, line 3, column 1: unknown key 'confirm'\nhelp: the keys of [[benchmark]] are",
         ),
         (
             "colour = \"red\"",
@@ -171,30 +178,53 @@ fn values_that_make_no_sense_name_their_key_and_place() {
     for (text, told) in [
         (
             "margin = true",
-            "margin is true or false in deadheat.toml, line 1, column 10\nhelp: write",
+            "deadheat.toml, line 1, column 10: margin is true or false\nhelp: write",
         ),
         (
             "margin = 2",
-            "margin must be above 0 and below 1 (100%), not 2 in",
+            "margin must be above 0 and below 1 (100%), not 2\nhelp: did you mean \"2%\"?",
         ),
         ("margin = 0", "margin must be above 0"),
         ("margin = nan", "margin must be above 0"),
         ("margin = -inf", "margin must be above 0"),
-        ("margin = \"much\"", "margin: 'much' is not a share"),
+        (
+            "margin = \"much\"",
+            "margin: 'much' is not a share\nhelp: write a share of the baseline's value, such as \
+             \"1%\" or 0.01",
+        ),
+        (
+            "fail-on = [\"slower\"]\nmargin = \"5 percent\"",
+            "deadheat.toml, line 2, column 10: margin: '5 percent' is not a share\nhelp: did you \
+             mean \"5%\"?",
+        ),
+        ("alpha = \"0,1\"", "help: did you mean \"0.1\"?"),
+        ("quantile = 99", "help: did you mean \"99%\"?"),
+        ("quantile = \"p99\"", "help: did you mean \"99%\"?"),
+        (
+            "margin = 2% # of the time",
+            "deadheat.toml, line 1, column 10: not valid TOML: a text without quotes\nhelp: write \
+             \"2%\"",
+        ),
+        ("margin = 5 percent", "help: write \"5%\""),
+        (
+            "waiting = \"kept\"",
+            "'kept' is not one of auto, keep\nhelp: write \"auto\" or \"keep\"",
+        ),
         (
             "alpha = 0.6",
             "alpha must be above 0 and at most 0.5, not 0.6",
         ),
         (
             "\nbudget = \"3 parsecs\"",
-            "budget: 'parsecs' is not a unit of time in deadheat.toml, line 2, column 10\nhelp: write a number and ns,",
+            "deadheat.toml, line 2, column 10: budget: 'parsecs' is not a unit of time\nhelp: write \
+             a time, such as \"30s\"",
         ),
         ("budget = -1", "budget:"),
         ("budget = [1]", "budget is a list"),
         ("metric = 3", "metric is a whole number"),
         (
             "confirm = \"yes\"",
-            "confirm is a text in deadheat.toml, line 1, column 11\nhelp: write true or false",
+            "deadheat.toml, line 1, column 11: confirm is a text\nhelp: write true or false",
         ),
         ("metric = \" \"", "metric is empty"),
         ("max-replicates = 0", "max-replicates is 0"),
@@ -206,11 +236,11 @@ fn values_that_make_no_sense_name_their_key_and_place() {
         ("max-replicates = 4.5", "max-replicates is a number"),
         (
             "fail-on = [\"slow\"]",
-            "fail-on: 'slow' is not one of slower, inconclusive, not-equivalent in deadheat.toml, line 1, column 12",
+            "deadheat.toml, line 1, column 12: fail-on: 'slow' is not one of slower, inconclusive, not-equivalent",
         ),
         (
             "fail-on = [\n  \"slower\",\n  3,\n]",
-            "fail-on is a whole number in deadheat.toml, line 3, column 3",
+            "deadheat.toml, line 3, column 3: fail-on is a whole number",
         ),
         ("fail-on = true", "fail-on is true or false"),
         ("include = [\"\"]", "include is empty"),
@@ -219,20 +249,28 @@ fn values_that_make_no_sense_name_their_key_and_place() {
             "[benchmark]\nname = \"a\"",
             "write [[benchmark]], in two brackets",
         ),
+        (
+            "[benchmark.sort]\nmargin = \"5%\"",
+            "help: write [[benchmark]], and below it name = \"sort\"",
+        ),
+        (
+            "[[benchmark.sort]]\nmargin = \"5%\"",
+            "help: write [[benchmark]], and below it name = \"sort\"",
+        ),
         ("ignore = [1]", "write [[ignore]], in two brackets"),
         (
             "[[benchmark]]\nmargin = 0.1",
-            "[[benchmark]] without a name in deadheat.toml, line 1, column 1",
+            "deadheat.toml, line 1, column 1: [[benchmark]] without a name",
         ),
         ("[[benchmark]]\nname = 4", "name is a whole number"),
         (
             "\n[[ignore]]\nreason = \"x\"",
-            "[[ignore]] without a name in deadheat.toml, line 2",
+            "deadheat.toml, line 2, column 1: [[ignore]] without a name",
         ),
         ("[[ignore]]\nname = \"x\"", "[[ignore]] without a reason"),
         (
             "[[ignore]]\nname = \"x\"\nreason = \"\"",
-            "reason is empty in deadheat.toml, line 3, column 10\nhelp: give a reason",
+            "deadheat.toml, line 3, column 10: reason is empty\nhelp: give a reason",
         ),
         (
             "[[ignore]]\nname = \"x\"\nreason = \"y\"\nuntil = \"soon\"",
@@ -261,6 +299,10 @@ fn values_that_make_no_sense_name_their_key_and_place() {
         (
             "[[ignore]]\nname = \"x\"\nreason = \"y\"\nrule = \"slow\"",
             "rule: 'slow' is not one of",
+        ),
+        (
+            "[[ignore]]\nname = \"x\"\nreason = \"y\"\nrule = 1",
+            "help: write \"slower\", \"inconclusive\" or \"not-equivalent\"",
         ),
         ("margin = 0.1\nmargin = 0.2", "not valid TOML:"),
         ("margin = ", "not valid TOML:"),
@@ -309,7 +351,7 @@ fn what_is_no_text_is_told_with_its_place() {
     let told = read_bytes(b"margin = 0.1\n# caf\xe9\n").unwrap_err();
     assert_eq!(
         told,
-        "text that is not UTF-8 in deadheat.toml, line 2, column 6\nhelp: save it as UTF-8"
+        "deadheat.toml, line 2, column 6: text that is not UTF-8\nhelp: save it as UTF-8"
     );
     for bytes in [&b"\xff\xfem\0a\0"[..], b"\0", b"\x7fELF"] {
         assert!(read_bytes(bytes).is_err());

@@ -36,8 +36,12 @@ pub fn add(args: &AddArgs) -> Result<Status, Failure> {
         Some(range) => Some(named_commits(range)?),
     };
     let found = expanded(&args.files)?;
-    let mut adding = Adding::new(&args.index)?;
+    let mut adding = Adding::to_existing(&args.index)?;
     for one in &found {
+        if !one.path.exists() {
+            adding.refuse_missing(&one.path);
+            continue;
+        }
         let file = match StoredRun::read(&one.path) {
             Ok(file) => file,
             Err(error) => {

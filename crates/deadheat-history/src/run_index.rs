@@ -4,7 +4,7 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use deadheat::parts::answer::line_to_stdout;
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::format::belongs_to_another;
+use deadheat::parts::format::{belongs_to_another, similar_file};
 use deadheat::parts::model::{Commit, HELP};
 use deadheat::parts::report::units::counted;
 use deadheat::parts::system::held_back_signal;
@@ -54,9 +54,15 @@ impl IndexArgs {
         let path = self.path()?;
         let found = HistoryIndex::open(&path, stop).map_err(Failure::reading)?;
         found.ok_or_else(|| {
+            let runs = path.with_file_name("runs");
+            let folder = match runs.is_dir() {
+                true => shell_words::quote(&shown(&runs).to_string()).into_owned(),
+                false => "FOLDER".to_owned(),
+            };
             Failure::Usage(format!(
-                "there is no index {}\nhelp: deadheat history extend OLD..NEW races commits, deadheat history \
-                 add .deadheat/runs adds the races recorded there",
+                "there is no index {}, so no race was added to it yet{HELP}deadheat history extend \
+                 OLD..NEW races commits and creates the index; deadheat history add {folder} adds the \
+                 races recorded there",
                 shown(&path)
             ))
         })
@@ -64,12 +70,15 @@ impl IndexArgs {
 
     /// Opens the index for adding runs, and creates it if it is missing.
     pub fn create(&self) -> Result<HistoryIndex, Failure> {
-        let path = self.path()?;
-        HistoryIndex::create(&path, stop).map_err(|error| match error.is_write_error() {
-            true => Failure::unwritable("--index", &error),
-            false => Failure::reading(error),
-        })
+        created(&self.path()?)
     }
+}
+
+fn created(path: &Path) -> Result<HistoryIndex, Failure> {
+    HistoryIndex::create(path, stop).map_err(|error| match error.is_write_error() {
+        true => Failure::unwritable("--index", &error),
+        false => Failure::reading(error),
+    })
 }
 
 /// Returns true if the user has sent a termination signal, which is held back while an index is in
@@ -80,7 +89,8 @@ pub fn stop() -> bool {
 
 /// Adds runs to an index and counts the outcomes.
 pub struct Adding {
-    index: HistoryIndex,
+    /// The index; `None` if it does not exist yet.
+    index: Option<HistoryIndex>,
     path: PathBuf,
     /// The folder to which the paths of run files in the index are relative. Files outside this
     /// folder have absolute paths.
@@ -91,15 +101,30 @@ pub struct Adding {
     /// The number of files that were skipped because they do not compare two commits, in folders
     /// that the user named.
     passed_over: u64,
+    /// The number of files that could not be added, the missing ones included.
     refused: u64,
+    missing: u64,
 }
 
 impl Adding {
+    /// Opens the index, and creates it if it is missing.
     pub fn new(args: &IndexArgs) -> Result<Self, Failure> {
         let path = args.path()?;
+        Ok(Self::to(Some(args.create()?), path))
+    }
+
+    /// Opens the index, and leaves its creation to the first run that can be added, or to the end
+    /// if no file was refused.
+    pub fn to_existing(args: &IndexArgs) -> Result<Self, Failure> {
+        let path = args.path()?;
+        let index = HistoryIndex::open(&path, stop).map_err(Failure::reading)?;
+        Ok(Self::to(index, path))
+    }
+
+    fn to(index: Option<HistoryIndex>, path: PathBuf) -> Self {
         let base = path.ancestors().nth(2).unwrap_or(Path::new(""));
-        Ok(Self {
-            index: args.create()?,
+        Self {
+            index,
             base: base.to_owned(),
             path,
             new: 0,
@@ -107,7 +132,8 @@ impl Adding {
             known: 0,
             passed_over: 0,
             refused: 0,
-        })
+            missing: 0,
+        }
     }
 
     /// Adds one file. A file that cannot be added is reported and counted, and is not an error yet.
@@ -121,8 +147,11 @@ impl Adding {
         is_named: bool,
         commits: Option<&[Commit; 2]>,
     ) -> Result<(), Failure> {
-        let stored = self.index.lines_of(&file.identity);
-        if let Some((length, content)) = stored.map_err(Failure::reading)? {
+        let stored = match &self.index {
+            Some(index) => index.lines_of(&file.identity).map_err(Failure::reading)?,
+            None => None,
+        };
+        if let Some((length, content)) = stored {
             let is_shorter = (file.complete().len() as u64) < length;
             if is_shorter || (file.content == content && commits.is_none()) {
                 self.known += 1;
@@ -158,7 +187,11 @@ impl Adding {
                 return Ok(());
             }
         };
-        let added = self.index.add(std::slice::from_ref(&row));
+        let index = match &mut self.index {
+            Some(index) => index,
+            none => none.insert(created(&self.path)?),
+        };
+        let added = index.add(std::slice::from_ref(&row));
         let added = added.map_err(|error| match error.is_write_error() {
             true => Failure::unwritable("the index", &error),
             false => Failure::reading(error),
@@ -178,7 +211,10 @@ impl Adding {
         allow(dead_code, reason = "only further races depend on it")
     )]
     pub fn add_unmeasured(&mut self, file: &StoredRun, count: usize) -> Result<(), Failure> {
-        let added = self.index.add_unmeasured(&file.identity, count);
+        let Some(index) = &mut self.index else {
+            return Ok(());
+        };
+        let added = index.add_unmeasured(&file.identity, count);
         added.map_err(|error| Failure::unwritable("the index", &error))
     }
 
@@ -194,8 +230,24 @@ impl Adding {
         new: &str,
         selection: &str,
     ) -> Result<Option<f64>, Failure> {
-        let error = self.index.error_between(old, new, selection);
+        let Some(index) = &self.index else {
+            return Ok(None);
+        };
+        let error = index.error_between(old, new, selection);
         error.map_err(Failure::reading)
+    }
+
+    /// Reports that a file or folder does not exist.
+    pub fn refuse_missing(&mut self, path: &Path) {
+        self.missing += 1;
+        let advice = match similar_file(path) {
+            Some(similar) => format!("{HELP}did you mean '{similar}'?"),
+            None => String::new(),
+        };
+        self.refuse(&Failure::Data(format!(
+            "the file or folder {} does not exist{advice}",
+            path.display()
+        )));
     }
 
     pub fn refuse(&mut self, failure: &Failure) {
@@ -216,10 +268,18 @@ impl Adding {
     }
 
     /// Prints the outcome, and fails if a file was refused.
-    pub fn end(self) -> Result<Status, Failure> {
+    pub fn end(mut self) -> Result<Status, Failure> {
+        if self.index.is_none() && self.refused == 0 {
+            self.index = Some(created(&self.path)?);
+        }
         line_to_stdout(&self.outcome()?)?;
         match self.refused {
             0 => Ok(Status::Done),
+            missing if missing == self.missing => Err(Failure::Data(format!(
+                "{} could not be added{HELP}deadheat rev BASE --history and deadheat history extend \
+                 OLD..NEW race commits and add the races",
+                counted(missing, "file or folder", "files or folders")
+            ))),
             refused => Err(Failure::Data(format!(
                 "{} could not be added{HELP}the history takes run files of deadheat rev, cargo \
                  deadheat and deadheat history extend, which name their commits",
@@ -230,7 +290,6 @@ impl Adding {
 
     /// Returns the outcome so far as a sentence.
     pub fn outcome(&self) -> Result<String, Failure> {
-        let counts = self.index.counts().map_err(Failure::reading)?;
         let mut parts = vec![format!("{} added", counted(self.new, "run", "runs"))];
         for (count, words) in [
             (self.replaced, "replaced by continuations"),
@@ -242,9 +301,16 @@ impl Adding {
                 parts.push(format!("{count} {words}"));
             }
         }
+        let parts = parts.join(", ");
+        let Some(index) = &self.index else {
+            return Ok(format!(
+                "{parts}; the index {} does not exist",
+                shown(&self.path)
+            ));
+        };
+        let counts = index.counts().map_err(Failure::reading)?;
         Ok(format!(
-            "{}; {} holds {} of {}",
-            parts.join(", "),
+            "{parts}; {} holds {} of {}",
             shown(&self.path),
             counted(counts.runs, "run", "runs"),
             counted(counts.commits, "commit", "commits"),

@@ -262,28 +262,72 @@ fn explain(file: &Path, error: csv::Error) -> FormatError {
 /// Refuses a table whose columns are separated by semicolons, tabs or bars. Programs write semicolons
 /// in countries with a decimal comma.
 fn refuse_other_separators(file: &Path, header: &[&str]) -> Result<(), FormatError> {
-    let [only] = header else { return Ok(()) };
-    let Some((at, separator)) = only
-        .char_indices()
-        .find(|(_, c)| [';', '\t', '|'].contains(c))
-    else {
-        return Ok(());
+    let separator = match header {
+        [only] => only.chars().find(|c| SEPARATORS.contains(c)),
+        // A column's name may contain a comma.
+        _ if NEEDED.iter().any(|needed| header.contains(needed)) => None,
+        _ => SEPARATORS.into_iter().find(|separator| {
+            let of_cell = |cell: &&str| cell.matches(*separator).count();
+            header.iter().map(of_cell).sum::<usize>() >= header.len() - 1
+        }),
     };
+    match separator {
+        Some(separator) => Err(other_separator(file, 1, &header.join(","), separator)),
+        None => Ok(()),
+    }
+}
+
+/// Characters that separate columns in tables of other programs.
+const SEPARATORS: [char; 3] = [';', '\t', '|'];
+
+/// Returns the error for a text that is a table with another separator: its first lines, at least
+/// two, have the same number of columns. Returns `None` for any other text.
+pub(super) fn table_of_another_separator(file: &Path, text: &[u8]) -> Option<FormatError> {
+    const MOST_SEARCHED: usize = 1 << 16;
+    const MOST_LINES: usize = 5;
+    let text = String::from_utf8_lossy(&text[..text.len().min(MOST_SEARCHED)]);
+    let lines = text.lines().enumerate();
+    let lines = lines.filter(|(_, line)| !line.trim().is_empty());
+    let lines: Vec<(usize, &str)> = lines.take(MOST_LINES).collect();
+    let [(at, header), rows @ ..] = &lines[..] else {
+        return None;
+    };
+    let separator = SEPARATORS.into_iter().find(|separator| {
+        let count = |line: &str| line.matches(*separator).count();
+        let of_header = count(header);
+        of_header > 0 && !rows.is_empty() && rows.iter().all(|(_, row)| count(row) == of_header)
+    })?;
+    Some(other_separator(file, *at as u64 + 1, header, separator))
+}
+
+/// Returns the error for a table whose columns are separated by `separator`, with the names of its
+/// columns.
+fn other_separator(file: &Path, line: u64, header: &str, separator: char) -> FormatError {
     let name = match separator {
         ';' => "semicolons",
         '\t' => "tabs",
         _ => "bars",
     };
-    let column = only[..at].chars().count() as u64 + 1;
+    let before = header.chars().take_while(|c| *c != separator);
+    let column = before.count() as u64 + 1;
+    let names = header
+        .split(separator)
+        .map(|name| name.trim().trim_matches('"'));
+    let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+    let also = if NEEDED.iter().all(|needed| names.contains(needed)) {
+        ", as tidy CSV requires".to_owned()
+    } else {
+        format!("; {}", columns_and_needed(&names))
+    };
     let problem = format!(
-        "the columns are separated by {name}\nhelp: separate them by commas, and write numbers as \
-         12.5, as tidy CSV requires"
+        "the columns are separated by {name}{HELP}separate them by commas, and write numbers as \
+         12.5{also}"
     );
-    Err(FormatError::at(
+    FormatError::at(
         file,
-        deadheat_format::Place::Character(1, column),
+        deadheat_format::Place::Character(line, column),
         problem,
-    ))
+    )
 }
 
 /// Returns the error text for a cell that should be a number. Suggests the number that was probably
@@ -335,12 +379,20 @@ impl MetricColumn {
     }
 }
 
-const MOST_LISTED: usize = 12;
+/// The columns that every table must have.
+const NEEDED: [&str; 3] = ["benchmark", "contender", "wall_ns"];
 
 /// Returns the advice for a missing column: the existing columns and the required ones.
 fn named_here(missing: &str, header: &[&str]) -> String {
     let meant = suggestion(missing, header.iter().copied());
     let meant = meant.map_or_else(String::new, |name| format!("rename '{name}'? "));
+    format!("{meant}{}", columns_and_needed(header))
+}
+
+const MOST_LISTED: usize = 12;
+
+/// Returns a text that lists the existing columns and the required ones.
+fn columns_and_needed(header: &[&str]) -> String {
     let listed: Vec<String> = header
         .iter()
         .take(MOST_LISTED)
@@ -352,7 +404,7 @@ fn named_here(missing: &str, header: &[&str]) -> String {
         ""
     };
     format!(
-        "{meant}the columns are {}{more}; tidy CSV needs benchmark, contender and wall_ns \
+        "the columns are {}{more}; tidy CSV needs benchmark, contender and wall_ns \
          (docs/formats.md)",
         listed.join(", ")
     )
@@ -546,6 +598,12 @@ mod tests {
             refused(quoted.as_bytes()),
             "a.csv:3: wall_ns of benchmark 'sort': '12,5' is not written as a number\n\
              help: write 12.5"
+        );
+        assert_eq!(
+            refused("Messung (ms, Mittel);Alt;Neu\n1;12,3;11,9\n".as_bytes()),
+            "a.csv:1:21: the columns are separated by semicolons\nhelp: separate them by commas, and \
+             write numbers as 12.5; the columns are Messung (ms, Mittel), Alt, Neu; tidy CSV needs \
+             benchmark, contender and wall_ns (docs/formats.md)"
         );
         let plain = refused(b"benchmark,contender,wall_ns\nsort,old,12,5\n");
         assert!(plain.starts_with("a.csv:2: "), "{plain}");

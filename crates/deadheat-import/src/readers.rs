@@ -35,7 +35,7 @@ use deadheat_model::{Benchmark, HELP, Metric, Run};
 
 pub use criterion::{files_in, read_criterion, read_criterion_set};
 
-use crate::csv::read_csv_from;
+use crate::csv::{read_csv_from, table_of_another_separator};
 use crate::csv_rows::RecordingPlan;
 use deadheat_format::content::{
     self, BUFFER, is_packed, kind_of_bytes, read_content, unpacked, unpacking,
@@ -406,12 +406,16 @@ fn not_json(file: &Path, text: &[u8]) -> FormatError {
     if let Some(kind) = kind_of_bytes(text).filter(|_| others::text(text).is_none()) {
         return unknown(file, None, &format!("{kind}, not a file of results"));
     }
+    let known = others::text(text);
     let found = match text.trim_ascii_end() {
         b"null" => "JSON that holds nothing but null",
         _ if text.contains(&0) => "neither text nor packed by gzip or zstd",
-        _ => "neither JSON nor a table",
+        _ => match table_of_another_separator(file, text).filter(|_| known.is_none()) {
+            Some(error) => return error,
+            None => "in no format that deadheat knows",
+        },
     };
-    unknown(file, others::text(text), found)
+    unknown(file, known, found)
 }
 
 /// Returns the error for a file or folder without results of a supported tool. The error has the
@@ -1019,7 +1023,7 @@ mod tests {
                 "Benchmark.js",
                 "tidy CSV",
             ),
-            ("<!DOCTYPE html>\n", "a web page", ""),
+            ("<!DOCTYPE html>\n", "a web page", "download the raw file"),
             ("sep=;\nbenchmark;contender\n", "Excel", "commas"),
         ] {
             let error = saved_format(Path::new("a.x"), text.as_bytes());

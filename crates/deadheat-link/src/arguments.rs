@@ -365,7 +365,9 @@ pub(crate) fn expand(arguments: &[String], directory: &Path) -> Result<Vec<Strin
         }
         files += 1;
         left = left.checked_sub(bytes.len() as u64).ok_or_else(|| {
-            format!("the response files up to {name} are together larger than 16 MiB")
+            format!(
+                "the response files, up to and including {name}, are larger than 16 MiB in total"
+            )
         })?;
         if files > MOST_FILES {
             return Err(format!(

@@ -6,7 +6,8 @@
 //! them are shuffled with a seed. Neutral links of several builds can be *matched*: shared code is
 //! at the same places in all of them.
 //!
-//! On systems other than Linux, only the checks of files that git tracks exist.
+//! On systems other than Linux, the crate has only two modules: `tracked` checks whether git tracks
+//! a file, and `inside` checks whether a name leads out of its folder.
 //!
 //! ```text
 //! driver's arguments ─record─▶ LinkRecord + aligned inputs ─seed─▶ neutral link

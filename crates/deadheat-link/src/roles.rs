@@ -37,9 +37,9 @@ pub struct RolesError {
 }
 
 impl Roles {
-    /// The name that replaces rustc.
+    /// The file name under which cargo runs deadheat in place of rustc.
     pub const COMPILER: &str = "deadheat-rustc";
-    /// The name that replaces the linker driver.
+    /// The file name under which rustc runs deadheat in place of the linker driver.
     pub const LINKER: &str = "deadheat-linker";
 
     /// Installs `program` under the names that replace rustc and the linker driver, as symbolic

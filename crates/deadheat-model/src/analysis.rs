@@ -217,7 +217,8 @@ pub struct Confirmation {
 pub enum Ending {
     /// The run ended for this recorded reason.
     Recorded(EndReason),
-    /// The run file ends without an end reason, because deadheat was killed.
+    /// The run file has no end record: deadheat was killed or is still racing, or the file is an
+    /// incomplete copy.
     Cut,
     /// The samples were read from a recording, which has no end reason.
     #[default]
@@ -246,6 +247,8 @@ pub enum Processes {
     Workers,
     /// Worker processes of separately built programs, which call their functions.
     ProgramWorkers,
+    /// Workers that each start a server and send it bursts of load.
+    ServerWorkers,
     /// Launches of executables of a benchmark harness, such as Google Benchmark.
     HarnessLaunches,
 }

@@ -64,6 +64,9 @@ pub struct Settling {
     /// Seconds that the further replicates would take at the pace of the run; `None` for a
     /// recording.
     pub seconds: Option<f64>,
+    /// The option of the race that excludes `--max-replicates`, because it sets the number of
+    /// launches: `-r` or `-M`.
+    pub in_place_of: Option<&'static str>,
 }
 
 /// The time that the contenders of a comparison spent waiting for a core.

@@ -233,7 +233,13 @@ impl Benchmark {
         let mut contenders = self.contenders.iter();
         !self.contenders.is_empty()
             && contenders.all(|contender| match &contender.workload {
-                Workload::Worker(calls) => is_interpreter(&calls.program.executable),
+                Workload::Worker(calls) => match calls.program.server() {
+                    Some(server) => {
+                        let first = server.split_whitespace().next().unwrap_or_default();
+                        is_interpreter(Path::new(first))
+                    }
+                    None => is_interpreter(&calls.program.executable),
+                },
                 Workload::Command(line) => line
                     .words
                     .first()

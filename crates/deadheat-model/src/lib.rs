@@ -115,7 +115,7 @@ pub use plots::{
     BoxPlot, DensityCurve, Difference, DifferenceSeries, Distribution, LookEstimate, PairCloud,
     PairPoint, Plots, ReplicateEstimate,
 };
-pub use quantities::{Day, byte_size, duration, fnv1a, fraction};
+pub use quantities::{Day, byte_size, duration, fnv1a, fraction, share_meant};
 pub use race_settings::{Design, FileScope, Front, Looks, RaceSettings, Setting, ValueKind};
 pub use results::{ResultFacts, ResultSide, ResultSource};
 pub use rules::{
@@ -139,6 +139,6 @@ pub use surroundings::{PackageVersions, SharedSuite, Surroundings};
 pub use text_cells::{ORDERS, TextCells, is_hidden, is_workflow_command, text_of_cell};
 pub use warning::{ClockCause, CutShortKept, Observation, Warning};
 pub use workload::{
-    CommandLine, ExitPolicy, FunctionCalls, Harness, HarnessCalls, Hooks, Input, Output, Program,
-    RepetitionLength, Value, Values, WorkerCalls, Workload,
+    CommandLine, ExitPolicy, FunctionCalls, Harness, HarnessCalls, Hooks, Input, LOAD_WORKER,
+    Output, Program, RepetitionLength, Value, Values, WorkerCalls, Workload,
 };

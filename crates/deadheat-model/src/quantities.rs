@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::message::HELP;
+
 /// Parses a duration: `30s`, `1.5 min`, `500ms`, `2h`; a bare number is seconds.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let trimmed = text.trim();
@@ -43,18 +45,24 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 
 /// Parses a fraction: `1%` or `0.01`.
 pub fn fraction(text: &str) -> Result<f64, String> {
+    share_of(text, "write a share, such as 1% or 0.01")
+}
+
+/// Parses a fraction. If the text is not a share and its meaning cannot be guessed, the error ends
+/// with `advice`.
+pub(crate) fn share_of(text: &str, advice: &str) -> Result<f64, String> {
     let trimmed = text.trim();
     let (number, is_percent) = match trimmed.strip_suffix('%') {
         Some(percent) => (percent.trim(), true),
         None => (trimmed, false),
     };
     let value: f64 = number.parse().map_err(|_| {
-        let with_point = trimmed.replacen(',', ".", 1);
-        let advice = match number.replacen(',', ".", 1).parse::<f64>() {
-            Ok(_) => format!("write a decimal point: {with_point}"),
-            Err(_) => "write it as 1% or 0.01".to_owned(),
+        let advice = match share_meant(text) {
+            Some(meant) if number.contains(',') => format!("write a decimal point: {meant}"),
+            Some(meant) => format!("did you mean {meant}?"),
+            None => advice.to_owned(),
         };
-        format!("'{text}' is not a share\nhelp: {advice}")
+        format!("'{text}' is not a share{HELP}{advice}")
     })?;
     // Parsed as a decimal number, because 99.9 / 100.0 is 0.9990000000000001.
     let share = is_percent.then(|| format!("{number}e-2").parse());
@@ -64,6 +72,28 @@ pub fn fraction(text: &str) -> Result<f64, String> {
         Some(Err(_)) => value / 100.0,
         None => value,
     })
+}
+
+/// Returns the share that the user probably meant by a text that is not a share: `5%` for `5
+/// percent`, `99%` for `p99`, `1.5%` for `1,5%`.
+pub fn share_meant(text: &str) -> Option<String> {
+    let lower = text.trim().to_ascii_lowercase();
+    let with_point = lower.replacen(',', ".", 1);
+    let number = with_point.strip_suffix('%').unwrap_or(&with_point).trim();
+    let is_number = |text: &str| text.parse().is_ok_and(|number: f64| number.is_finite());
+    if is_number(number) {
+        return (with_point != lower).then_some(with_point);
+    }
+    let units = ["percent", "per cent", "pct"];
+    let mut without_unit = units.iter().filter_map(|unit| lower.strip_suffix(unit));
+    let percent = without_unit
+        .next()
+        .or_else(|| lower.strip_prefix('p'))?
+        .trim();
+    let value: f64 = percent.parse().ok()?;
+    (0.0..=100.0)
+        .contains(&value)
+        .then(|| format!("{percent}%"))
 }
 
 /// Parses a number of bytes: `1500`, or with `K`, `M` or `G` for powers of 1024.
@@ -200,6 +230,22 @@ mod tests {
         assert_eq!(fraction(" 0.5 %"), Ok(0.005));
         assert_eq!(fraction("0.01"), Ok(0.01));
         assert!(fraction("one").is_err());
+        for (text, meant) in [
+            ("5 percent", Some("5%")),
+            ("5 Per cent", Some("5%")),
+            ("p99", Some("99%")),
+            ("p99.9", Some("99.9%")),
+            ("1,5%", Some("1.5%")),
+            ("0,9", Some("0.9")),
+            ("p999", None),
+            ("5%", None),
+            ("0", None),
+            ("5ms", None),
+            ("p", None),
+            ("small", None),
+        ] {
+            assert_eq!(share_meant(text).as_deref(), meant, "{text}");
+        }
         for (percent, share) in [
             ("99.9%", 0.999),
             ("0.07%", 0.0007),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::estimate::Verdict;
 use crate::message::HELP;
 use crate::metric::Metric;
-use crate::quantities::{duration, fraction};
+use crate::quantities::{duration, fraction, share_meant, share_of};
 use crate::shard::{ShardBy, ShardNumber};
 
 /// The range of valid shares for a setting.
@@ -13,6 +13,10 @@ use crate::shard::{ShardBy, ShardNumber};
 pub struct ShareRange {
     /// The range in words.
     pub words: &'static str,
+    /// The meaning of the share.
+    meaning: &'static str,
+    /// A typical share, as a percentage and as a number.
+    example: [&'static str; 2],
     least: f64,
     most: f64,
     includes_most: bool,
@@ -22,6 +26,8 @@ impl ShareRange {
     /// The valid margins.
     pub const MARGIN: ShareRange = ShareRange {
         words: "above 0 and below 1 (100%)",
+        meaning: "a share of the baseline's value",
+        example: ["1%", "0.01"],
         least: 0.0,
         most: 1.0,
         includes_most: false,
@@ -29,6 +35,8 @@ impl ShareRange {
     /// The valid probabilities of a wrong verdict.
     pub const ALPHA: ShareRange = ShareRange {
         words: "above 0 and at most 0.5",
+        meaning: "a probability",
+        example: ["5%", "0.05"],
         least: 0.0,
         most: 0.5,
         includes_most: true,
@@ -37,6 +45,8 @@ impl ShareRange {
     /// per replicate.
     pub const QUANTILE: ShareRange = ShareRange {
         words: "at least 0.001 (0.1%) and at most 0.999 (99.9%)",
+        meaning: "a share of the iterations",
+        example: ["99%", "0.99"],
         least: 0.001,
         most: 0.999,
         includes_most: true,
@@ -54,11 +64,28 @@ impl ShareRange {
     ///
     /// The problem, as words that follow the name of the setting.
     pub fn check_text(&self, text: &str) -> Result<f64, String> {
-        let share = fraction(text)?;
+        let [percent, number] = self.example;
+        let advice = format!("write {}, such as {percent} or {number}", self.meaning);
+        let share = share_of(text, &advice)?;
         if text.contains('%') && !self.holds(share) {
             return Err(format!("must be {}, not {}", self.words, text.trim()));
         }
         self.check(share)
+    }
+
+    /// Returns how to write a share in `deadheat.toml`, where a text is in quotes: the share that
+    /// the user probably meant by `text`, or an example.
+    pub fn advice_in_file(&self, text: &str) -> String {
+        let percent = text.trim().parse().ok().filter(|share: &f64| *share >= 1.0);
+        let percent = percent.filter(|percent| self.holds(percent / 100.0));
+        let percent = percent.map(|percent| format!("{percent}%"));
+        match percent.or_else(|| share_meant(text)) {
+            Some(meant) => format!("did you mean \"{meant}\"?"),
+            None => {
+                let [percent, number] = self.example;
+                format!("write {}, such as \"{percent}\" or {number}", self.meaning)
+            }
+        }
     }
 
     /// Returns the share, or an error text that follows the name of the setting. If the number

@@ -300,7 +300,7 @@ named! {
             /// The side whose files were recorded last.
             last: String,
         } = "recorded-in-order",
-        /// Both sides hold the same recordings, so that nothing can differ.
+        /// The values of both sides are equal, so that no change can be measured.
         SameRecordings {
             /// True if criterion made the copy: it copies its measurements to the set `base`.
             by_criterion: bool,

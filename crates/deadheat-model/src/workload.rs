@@ -72,6 +72,19 @@ pub struct Program {
     pub directory: Option<PathBuf>,
 }
 
+/// The first argument of this program as the worker of a race of servers.
+pub const LOAD_WORKER: &str = "load-worker";
+
+impl Program {
+    /// Returns the command of the server, if the program is the worker of a race of servers.
+    pub fn server(&self) -> Option<&str> {
+        let (first, rest) = self.arguments.split_first()?;
+        let mut rest = rest.iter().take_while(|word| *word != "--");
+        let found = rest.find_map(|word| word.strip_prefix("--server="));
+        found.filter(|_| first == LOAD_WORKER)
+    }
+}
+
 /// A function of a program that speaks the worker protocol.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkerCalls {

@@ -58,8 +58,8 @@ pub enum Field {
 
 struct Inspection {
     field: Field,
-    /// The targets of which the candidate's program failed to list its benchmarks, although the
-    /// baseline's program listed them. The code under test may have crashed, so the race must not
+    /// The targets whose candidate program failed to list its benchmarks, although the baseline's
+    /// program listed them. The code under test may have crashed, so the race must not
     /// succeed.
     failed: Vec<FailedTarget>,
 }

@@ -7,7 +7,7 @@ use deadheat::parts::command_race::CommandRaceSpec;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::model::{Conditions, HELP, Plan, without_help};
 use deadheat::parts::{LiveProgress, PlanUse, RaceOptions, RaceOutcome, SecondRace, race_commands};
-use deadheat_build::{CommandBuild, Recipe, Side, Variables};
+use deadheat_build::{CommandBuild, Racing, Recipe, Side, Variables};
 
 use crate::bench_options::BenchOptions;
 use crate::races::{again, placements, race_and_tell};
@@ -66,8 +66,7 @@ impl CommitCommand {
         self.command.as_ref()?;
         Some(Recipe::Command(CommandBuild {
             command: build.unwrap_or(":").to_owned(),
-            executables: Vec::new(),
-            is_for_commands: true,
+            racing: Racing::Commands,
             variables,
         }))
     }

@@ -13,7 +13,8 @@ use crate::bench_options::BenchOptions;
 use crate::build_race::{BuildPrograms, FailedTarget, race_silently};
 use crate::cargo_arguments::{Arguments, Bench};
 use crate::library_option::CriterionArgs;
-use crate::recipe::{RecipeOptions, this_program};
+use crate::own_path::this_program;
+use crate::recipe::RecipeOptions;
 use crate::repository::commit;
 
 /// Options of races of commits: the build of each commit, and the race.

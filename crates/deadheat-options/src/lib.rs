@@ -13,6 +13,7 @@
 //! | [`bench_options`], [`build_race`] | races of two builds, benchmark by benchmark |
 //! | [`recipe`], [`commit_race`] | how a commit is built, and races of commits |
 //! | [`library_option`] | the benchmark library that a suite is compiled with |
+//! | [`own_path`] | the path of this program |
 //! | [`repository`] | the git repository of the current folder, and its commits |
 
 pub mod age;
@@ -33,7 +34,11 @@ pub mod commit_race;
 #[cfg(target_os = "linux")]
 pub mod library_option;
 #[cfg(target_os = "linux")]
+mod load;
+#[cfg(target_os = "linux")]
 mod node;
+#[cfg(target_os = "linux")]
+pub mod own_path;
 #[cfg(target_os = "linux")]
 mod pyperf;
 #[cfg(target_os = "linux")]

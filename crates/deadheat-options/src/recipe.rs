@@ -8,12 +8,14 @@ use deadheat::parts::exit::Failure;
 use deadheat::parts::model::Harness;
 use deadheat_build::{
     BuildError, CmakeBuild, CommandBuild, GoBuild, LibraryChoice, NodeBuild, PytestBuild,
-    PythonPackage, Recipe, Side, Variables,
+    PythonPackage, Racing, Recipe, Side, Variables,
 };
 
 use crate::bench_options::BenchOptions;
 use crate::library_option::choices;
+use crate::load::LoadOptions;
 use crate::node::NodeOptions;
+use crate::own_path::this_program;
 
 /// The build of a commit: by a command, CMake, Go, pip or npm; by cargo if no option names
 /// another way.
@@ -48,6 +50,9 @@ pub struct RecipeOptions {
     /// A suite of JavaScript.
     #[command(flatten)]
     pub node: NodeOptions,
+    /// A server under load.
+    #[command(flatten)]
+    pub load: LoadOptions,
 }
 
 impl RecipeOptions {
@@ -74,11 +79,17 @@ impl RecipeOptions {
                 variables,
             })));
         }
+        if let Some(racing) = self.load.racing()? {
+            return Ok(Some(Recipe::Command(CommandBuild {
+                command: command.unwrap_or(":").to_owned(),
+                racing,
+                variables,
+            })));
+        }
         Ok(command.map(|command| {
             Recipe::Command(CommandBuild {
                 command: command.to_owned(),
-                executables: self.exe.clone(),
-                is_for_commands: false,
+                racing: Racing::Executables(self.exe.clone()),
                 variables,
             })
         }))
@@ -89,6 +100,9 @@ impl RecipeOptions {
     pub fn arguments(&self, words: &[OsString], options: &mut BenchOptions) -> Vec<String> {
         if !self.go.is_empty() {
             options.harness.get_or_insert(Harness::Go);
+        }
+        if self.load.is_asked_for() {
+            return self.load.arguments(options);
         }
         if !self.go.is_empty() || self.cmake.is_asked_for() || self.node.is_asked_for() {
             let words = words.iter().map(|word| word.to_string_lossy());
@@ -157,12 +171,6 @@ impl CmakeOptions {
             variables: Vec::new(),
         }))
     }
-}
-
-/// Returns the path of this program. Builds start compilers through it, so that it records links.
-pub(crate) fn this_program() -> Result<PathBuf, Failure> {
-    std::env::current_exe()
-        .map_err(|problem| Failure::Internal(format!("deadheat cannot find itself: {problem}")))
 }
 
 /// The environment variable that names the Python package `deadheat`, a folder or a wheel.

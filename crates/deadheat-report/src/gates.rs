@@ -362,8 +362,8 @@ fn unproven(
     Note::of(Severity::Note, said)
 }
 
-/// Returns the name of a benchmark, and of the candidate if table rows show candidates. A race of
-/// arbitrary commands has no name, so it is named after the candidate only.
+/// Returns the name of a benchmark, and of the candidate if the rows of the table name candidates. A
+/// race of arbitrary commands has no name, so only its candidate is named.
 fn named(
     comparison: &Comparison,
     analysis: &Analysis,

@@ -105,5 +105,6 @@ pub use run::{
     CommentOptions, MarkdownOptions, shell, to_comment, to_markdown, to_markdown_with, to_paired,
 };
 pub use run::{Detail, TextOptions, to_text};
+pub use suite::resume;
 pub use terminal::Terminal;
 pub use units::TimeUnit;

@@ -138,7 +138,7 @@ const ENDS: [f64; 15] = [
 /// log-ratios.
 const EVEN_IN_CHANGES: f64 = 0.5;
 
-/// The tolerance for rounding errors when an effect is compared with an end.
+/// The tolerance for rounding errors when a change is compared with the upper end of a scale.
 const ROUNDING: f64 = 1e-12;
 
 /// Returns the smallest upper end of a scale that includes this effect, as a change.

@@ -214,7 +214,7 @@ fn no_verdict_word(warnings: &[Warning]) -> &'static str {
     }
     let same = |one: &Warning| matches!(one, Warning::SameRecordings { .. });
     if warnings.iter().any(same) {
-        return "the same recording";
+        return "equal values";
     }
     let undirected = |one: &Warning| matches!(one, Warning::DirectionUnknown { .. });
     if warnings.iter().any(undirected) {

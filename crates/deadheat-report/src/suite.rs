@@ -33,6 +33,8 @@ pub enum Source {
     Functions,
     /// deadheat raced functions of programs that it did not build.
     Programs,
+    /// deadheat raced servers under load.
+    Servers,
     /// deadheat raced executables of other harnesses.
     Harness,
     /// The samples were read from a file.
@@ -47,6 +49,7 @@ impl Source {
             (_, Processes::Launches) => Source::Commands,
             (_, Processes::Workers) => Source::Functions,
             (_, Processes::ProgramWorkers) => Source::Programs,
+            (_, Processes::ServerWorkers) => Source::Servers,
             (_, Processes::HarnessLaunches) => Source::Harness,
         }
     }
@@ -59,7 +62,7 @@ impl Source {
         recording: &'w str,
     ) -> &'w str {
         match self {
-            Source::Functions | Source::Programs | Source::Harness => functions,
+            Source::Functions | Source::Programs | Source::Servers | Source::Harness => functions,
             Source::Commands => commands,
             Source::Recording => recording,
         }
@@ -79,9 +82,16 @@ impl Source {
         match self {
             Source::Commands => Some("deadheat run --resume FILE"),
             Source::Programs | Source::Harness => Some("deadheat bench --resume FILE"),
+            Source::Servers => Some("deadheat load --resume FILE"),
             Source::Functions | Source::Recording => None,
         }
     }
+}
+
+/// Returns the command that resumes the run of an analysis, with `FILE` for its run file; `None` if
+/// such a run cannot be resumed.
+pub fn resume(analysis: &Analysis) -> Option<&'static str> {
+    Source::of(analysis).resume()
 }
 
 /// Groups the comparisons by benchmark. Each group has one comparison per candidate. The same
@@ -137,8 +147,8 @@ pub(crate) fn mean_of(overall: &Overall) -> Estimate {
     }
 }
 
-/// Returns a benchmark's name, with the parameter values that it does not contain, and the judged
-/// quantile if there is one.
+/// Returns a benchmark's name, with the parameter values that the name does not contain, and the
+/// judged quantile if there is one.
 pub(crate) fn title(comparison: &Comparison, glyphs: Glyphs) -> String {
     let title = title_of(
         &comparison.benchmark,
@@ -427,6 +437,7 @@ pub fn effort(analysis: &Analysis) -> Option<String> {
         Source::Recording => return None,
         Source::Commands | Source::Harness => counted(analysis.launches, "launch", "launches"),
         Source::Functions | Source::Programs => counted(analysis.launches, "process", "processes"),
+        Source::Servers => counted(analysis.launches, "start of a server", "starts of servers"),
     };
     let mut text = format!("{processes}, {}", waiting(analysis.elapsed_seconds));
     if let Some(seed) = analysis.seed {
@@ -468,9 +479,8 @@ pub fn ending(ending: &Ending, source: Source, glyphs: Glyphs) -> Option<String>
             ))
         }
         Ending::Cut => Some(format!(
-            "The recording ends without an end record, so deadheat was killed; the answer uses \
-             what \
-             was recorded until then{}.",
+            "The recording has no end record, so deadheat was killed or is still racing, or the \
+             file is an incomplete copy; the answer uses what was recorded{}.",
             again.map_or_else(String::new, |command| format!(
                 ", and {command} continues it"
             )),

@@ -105,6 +105,7 @@ fn alone(name: &str, source: Source) -> String {
         Source::Programs => {
             "add a contender to its benchmark, or race two builds: deadheat bench OLD NEW"
         }
+        Source::Servers => "to race two servers, give --server twice",
         Source::Harness => "to race two builds: deadheat bench OLD NEW",
         Source::Recording => {
             return format!(
@@ -305,7 +306,9 @@ fn prospects(comparison: &Comparison, source: Source) -> String {
         Source::Recording => String::new(),
         _ => {
             let used = comparison.estimate.as_ref().map_or(0, |e| e.replicates);
-            format!(": --max-replicates {}", enough(used + more))
+            let limit = settling.in_place_of;
+            let instead = limit.map_or_else(String::new, |option| format!(" in place of {option}"));
+            format!(": --max-replicates {}{instead}", enough(used + more))
         }
     };
     format!("; about {replicates}{time} would settle it{option}")

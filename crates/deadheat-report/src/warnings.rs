@@ -251,6 +251,7 @@ fn verdicts([faster, slower, even, open]: [usize; 4]) -> String {
 fn unit_of_work(source: Source) -> &'static str {
     match source {
         Source::Functions | Source::Programs => "call",
+        Source::Servers => "burst",
         Source::Harness => "iteration",
         Source::Commands => "launch",
         Source::Recording => "sample",
@@ -300,6 +301,9 @@ pub fn sentence(
     });
     let again = match source {
         Source::Recording => "Record more replicates and analyze them together.".to_owned(),
+        Source::Commands => {
+            format!("Allow more with -r, --max-replicates or --budget{or_go_on}.")
+        }
         _ => format!("Allow more with --max-replicates or --budget{or_go_on}."),
     };
     let more_work = format!(
@@ -308,10 +312,15 @@ pub fn sentence(
     );
     match warning {
         Warning::FewReplicates { have, need } => {
+            let of_quantile = of.is_some_and(|one| one.terms.quantile.is_some());
             let again = match source {
+                // The number of launches in a replicate depends on the quantile.
+                Source::Commands if of_quantile => format!(
+                    "Allow more: leave -r out, or raise -r, --max-replicates or --budget{or_go_on}."
+                ),
                 Source::Commands => format!(
                     "Allow more: -r {} for two commands (-r {need} for three or more), a higher \
-                     --max-replicates or --budget{or_go_on}.",
+                     --max-replicates in place of -r, or a higher --budget{or_go_on}.",
                     2 * need
                 ),
                 _ => again,
@@ -363,8 +372,8 @@ pub fn sentence(
             source.pick(
                 // deadheat already gives each of these processes a core, so pinning is not advised.
                 "The layout of code and data in memory can cause that. Raise --max-replicates.",
-                "Raise --max-replicates, pin the contenders to one core with --pin auto, and add \
-                 warm-up launches with -w.",
+                "Raise -r or --max-replicates, pin the contenders to one core with --pin auto, and \
+                 add warm-up launches with -w.",
                 "Record more replicates, on a machine that does nothing else.",
             )
         ),
@@ -622,16 +631,15 @@ pub fn sentence(
             quoted(candidate, glyphs)
         ),
         Warning::SameRecordings { by_criterion: true } => {
-            "Both sides hold the same recording, so the change is 0 and says nothing about the \
-             code. criterion copies what it measures to the set 'base' after every run. Save a \
-             baseline before the change (cargo bench -- --save-baseline NAME) and name it: \
-             deadheat compare FOLDER NAME."
+            "The values of both sides are equal, so the change is 0. criterion copies what it \
+             measures to the set 'base' after every run. Save a baseline before the change \
+             (cargo bench -- --save-baseline NAME) and name it: deadheat compare FOLDER NAME."
                 .to_owned()
         }
         Warning::SameRecordings {
             by_criterion: false,
-        } => "Both sides hold the same recording, so the change is 0 and says nothing about the \
-             code. Name two recordings."
+        } => "The values of both sides are equal, so the change is 0. If both sides are the same \
+             recording, name two recordings."
             .to_owned(),
         Warning::SharedRecordings { files } => format!(
             "Both sides hold the {} of {}, which pulls the change towards 0. Name each \
@@ -699,6 +707,11 @@ pub fn sentence(
         ),
         Warning::WorkerNote { note } => shown(note, WORKER_NOTE, glyphs),
         Warning::StillWarming { change: by } => match source {
+            Source::Servers => format!(
+                "The first quarter of the bursts of a server differs from the last by {}, so the server \
+                 was still warming up. More blocks in a replicate (--blocks) give that less weight.",
+                change(*by)
+            ),
             Source::Programs => format!(
                 "The first quarter of the samples of a process differs from the last by {}, so the \
                  interpreter was still compiling or specialising the code. More blocks in a \

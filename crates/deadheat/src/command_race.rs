@@ -15,7 +15,7 @@ use crate::exit::Failure;
 use parameters::{placeholders, usage};
 use shell_syntax::{refuse_operators, shell_syntax};
 
-pub use parameters::Parameter;
+pub use parameters::{Parameter, combinations};
 
 /// The way in which commands are started: directly or by a shell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -17,10 +17,11 @@ pub const EXIT_CODES: &str = "\
 Exit codes:
   0  done, whatever the verdict
   1  a --fail-on condition holds
-  2  wrong use, or a --fail-on that could judge nothing
+  2  wrong use (also an invalid deadheat.toml, or an output in a missing folder),
+     or a --fail-on that could judge nothing
   3  a contender or a hook failed
   4  a file cannot be read, or its content is invalid
-  5  a file cannot be written, or deadheat failed
+  5  a file cannot be written (permissions, a full disk), or deadheat failed
   6  no benchmark is selected
   128 + N  stopped by signal N, such as 130 after Ctrl-C";
 

@@ -127,7 +127,7 @@ fn in_words(lines: &[Line]) -> String {
                 text,
                 "- {}: called one function different from itself {wrong} of {same} times. Called \
                  two functions different in the right direction {found} of {different} times, and \
-                 in the wrong direction {reversed} times.",
+                 in the wrong direction {reversed} of {different} times.",
                 tool.key()
             );
         }
@@ -209,7 +209,7 @@ mod tests {
         assert!(text.contains(
             "- criterion: called one function different from itself 0 of 0 times. Called two \
              functions different in the right direction 0 of 1 times, and in the wrong direction 1 \
-             times."
+             of 1 times."
         ));
         let bars: Vec<String> = section.bars.iter().map(ToString::to_string).collect();
         assert_eq!(bars.len(), 2);

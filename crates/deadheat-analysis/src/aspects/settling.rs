@@ -26,7 +26,23 @@ pub(super) fn from_inputs(inputs: &Inputs<'_>) -> Option<Settling> {
     Some(Settling {
         replicates,
         seconds: None,
+        in_place_of: launch_limit(&inputs.header().command),
     })
+}
+
+/// Returns the option of a recorded command that sets the number of launches.
+fn launch_limit(command: &[String]) -> Option<&'static str> {
+    let options = command.iter().take_while(|word| *word != "--");
+    let mut limits = options.filter_map(|word| {
+        let name = word.split('=').next().unwrap_or_default();
+        let short = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        match (name, short) {
+            ("--runs", _) | (_, "-r") => Some("-r"),
+            ("--max-runs", _) | (_, "-M") => Some("-M"),
+            _ => None,
+        }
+    });
+    limits.next()
 }
 
 /// Returns the time of the further replicates of each comparison in seconds, from the mean time of
@@ -44,4 +60,25 @@ pub(crate) fn seconds_to_settle(
         Some(settling.replicates as f64 * elapsed_seconds / raced as f64)
     };
     comparisons.iter().map(seconds).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_option_that_sets_the_number_of_launches() {
+        for (command, found) in [
+            ("deadheat run -r 10 -- a b", Some("-r")),
+            ("deadheat run -r10 a b", Some("-r")),
+            ("deadheat run --runs=10 a b", Some("-r")),
+            ("deadheat run -q -M 50 -- a b", Some("-M")),
+            ("deadheat run --max-runs 50 -- a b", Some("-M")),
+            ("deadheat run --max-replicates 50 -- a -r", None),
+            ("", None),
+        ] {
+            let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
+            assert_eq!(launch_limit(&words), found, "{command}");
+        }
+    }
 }

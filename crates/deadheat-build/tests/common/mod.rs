@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use deadheat_build::{
-    BenchesFrom, BuildError, CommandBuild, EqualBuilds, Interruption, Note, Recipe, Request,
-    Revisions, Side, Sides, build, homes_of_builds,
+    BenchesFrom, BuildError, CommandBuild, EqualBuilds, Interruption, Note, Racing, Recipe,
+    Request, Revisions, Side, Sides, build, homes_of_builds,
 };
 use tempfile::TempDir;
 
@@ -113,8 +113,7 @@ impl Repo {
     ) -> (Result<Sides, BuildError>, Vec<Note>) {
         let recipe = Recipe::Command(CommandBuild {
             command: command.to_owned(),
-            executables: executables.iter().map(PathBuf::from).collect(),
-            is_for_commands: false,
+            racing: Racing::Executables(executables.iter().map(PathBuf::from).collect()),
             variables: Vec::new(),
         });
         let request = Request {

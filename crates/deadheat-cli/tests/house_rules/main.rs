@@ -11,7 +11,7 @@ use std::process::Command;
 
 /// Every arrow there may be. A room may use the rooms listed behind it and no
 /// other room of deadheat.
-const ARROWS: [(&str, &[&str]); 19] = [
+const ARROWS: [(&str, &[&str]); 20] = [
     ("deadheat-model", &[]),
     ("deadheat-stats", &[]),
     ("deadheat-compat", &["deadheat-model", "deadheat-stats"]),
@@ -45,6 +45,7 @@ const ARROWS: [(&str, &[&str]); 19] = [
             "deadheat-history",
             "deadheat-import",
             "deadheat-link",
+            "deadheat-load",
             "deadheat-options",
         ],
     ),
@@ -60,8 +61,11 @@ const ARROWS: [(&str, &[&str]); 19] = [
             "deadheat-build",
             "deadheat-doctor",
             "deadheat-import",
+            "deadheat-load",
         ],
     ),
+    // Races of commits have servers, too.
+    ("deadheat-load", &["deadheat"]),
     (
         "deadheat-bisect",
         &[
@@ -193,7 +197,8 @@ fn the_arrows_are_read_from_the_manifests_and_not_from_thin_air() {
             "deadheat-bisect",
             "deadheat-doctor",
             "deadheat-explain",
-            "deadheat-link"
+            "deadheat-link",
+            "deadheat-load"
         ]
     );
 }

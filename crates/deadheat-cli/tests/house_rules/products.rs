@@ -64,6 +64,34 @@ fn a_file_of_a_product_does_only_what_its_name_says() {
 }
 
 #[test]
+fn only_the_files_of_the_load_worker_that_run_touch_processes_files_and_clocks() {
+    let world = [
+        "std::fs",
+        "std::process",
+        "std::net",
+        "std::env",
+        "Instant::",
+        "nix::",
+        "thread",
+    ];
+    for (path, code) in sources("deadheat-load") {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let code: Vec<&str> = code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//") && line.contains("use "))
+            .collect();
+        let code = code.join("\n");
+        let mut touched = world.iter().filter(|word| code.contains(**word));
+        assert!(
+            fits(name, "run*") || touched.next().is_none(),
+            "{} touches the world",
+            path.display()
+        );
+        assert!(!code.contains("clap") || name == "command");
+    }
+}
+
+#[test]
 fn no_crate_but_the_program_depends_on_a_product() {
     for room in rooms() {
         let arrows = arrows_from(&room);

@@ -79,7 +79,8 @@ impl ClockChoice {
     }
 
     /// Returns the same choice as [`SampleClock::choose`], from all readings so far and a final
-    /// one. If the sections disagree or there are fewer than two, it measures again from scratch.
+    /// one. A section is the time from one reading to the next. If there are fewer than two
+    /// sections, or two consecutive ones give different rates, it measures again from scratch.
     pub(crate) fn finish(mut self) -> (SampleClock, Option<String>) {
         let chosen = self.counter.clone().and_then(|counter| {
             self.end_section(counter);
@@ -263,7 +264,7 @@ fn against_statement(measured: f64, hertz: Option<f64>) -> Result<f64, String> {
         return Ok(1e9 / hertz);
     }
     Err(format!(
-        "the processor's time counter runs at {:.2} MHz, but the machine states {:.2} MHz",
+        "the processor's time counter runs at {:.2} MHz, but the machine says that it runs at {:.2} MHz",
         1e3 / measured,
         hertz / 1e6
     ))

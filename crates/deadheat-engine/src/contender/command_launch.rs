@@ -264,8 +264,8 @@ fn missing_program(program: &str) -> String {
              write ./{name}"
         ),
         _ => format!(
-            "there is no program '{name}' in PATH{HELP}-S runs commands in a shell, if this is one of \
-             its builtins"
+            "there is no program '{name}' in PATH{HELP}check its spelling; for a shell builtin, -S runs \
+             the commands in a shell"
         ),
     }
 }

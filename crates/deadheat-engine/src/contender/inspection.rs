@@ -212,11 +212,11 @@ impl Look<'_> {
         wait_error(FunctionError::NoBenchmarks {
             ended,
             instead: last_words.as_deref().and_then(known_by),
-            wrote: match (last_words, in_one_line(&beginning)) {
+            wrote: with_the_question(match (last_words, in_one_line(&beginning)) {
                 (Some(words), _) => format!("its standard error ends: {words}"),
                 (None, Some(printed)) => format!("it prints '{printed}'"),
                 (None, None) => "it prints nothing".to_owned(),
-            },
+            }),
         })
     }
 
@@ -250,6 +250,14 @@ impl Look<'_> {
             benchmarks,
         }))
     }
+}
+
+/// Explains the argument of deadheat if a program's words contain it.
+fn with_the_question(mut wrote: String) -> String {
+    if wrote.contains("benchmark_list_tests") {
+        wrote += &format!("; deadheat asked for its benchmarks with the argument {LIST_TESTS}");
+    }
+    wrote
 }
 
 fn wait_error(cause: FunctionError) -> WaitError {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::harness::LIST_TESTS;
 use crate::function_failure::FunctionError;
 use crate::worker::WorkerProgram;
 
@@ -36,7 +37,12 @@ pub(super) fn what_python_did(stderr: &str, ended_well: bool) -> Option<Function
     if ended_well {
         return Some(FunctionError::WithoutSuite);
     }
-    raised(stderr).map(FunctionError::Raised)
+    let error = raised(stderr)?;
+    Some(FunctionError::NoBenchmarks {
+        ended: format!("raised {error},"),
+        wrote: format!("deadheat asked for its benchmarks with the argument {LIST_TESTS}"),
+        instead: None,
+    })
 }
 
 /// Returns the error of the last traceback in a text on one line, with the place where it was
@@ -76,7 +82,12 @@ mod tests {
     use super::*;
 
     fn told(text: &str) -> Option<String> {
-        what_python_did(text, false).map(|cause| cause.to_string())
+        let cause = what_python_did(text, false)?.to_string();
+        let (error, rest) = cause.split_once(", and lists no benchmarks; ").unwrap();
+        let asked = "deadheat asked for its benchmarks with the argument --benchmark_list_tests=true\nhelp: \
+                     deadheat run OLD NEW races whole executions";
+        assert!(rest.starts_with(asked), "{cause}");
+        Some(error.to_owned())
     }
 
     #[test]

@@ -99,7 +99,15 @@ impl WorkerSession {
         wanted: &[Metric],
     ) -> Result<(), FunctionError> {
         let measured = greeted(hello)?;
-        self.forks = matches!(hello, Reply::Hello { forks: true, .. });
+        if let Reply::Hello {
+            forks,
+            leaves_within,
+            ..
+        } = hello
+        {
+            self.forks = *forks;
+            self.worker.may_leave_within(*leaves_within);
+        }
         #[cfg(feature = "commands")]
         if self.counts.is_some() {
             self.measured = measured.to_vec();

@@ -123,8 +123,8 @@ impl Helper {
         self.program.matching = false;
     }
 
-    /// Requests one link per seed, matched to the links of the other builds. Without seeds, asks
-    /// only if links are possible. No linker runs after this returns.
+    /// Requests one link per seed, matched to the links of the other builds. Without seeds, it only
+    /// asks whether links are possible. No linker runs after this returns.
     pub(crate) fn ask<'a>(
         &self,
         executable: &Executable,

@@ -2,6 +2,8 @@
 //! such as `{"block":{"seed":7,…}}`, or `{"bye":{}}` for a message without fields.
 //! `docs/protocol.md` documents the protocol for authors of workers in other languages.
 
+use std::time::Duration;
+
 #[cfg(feature = "commands")]
 use deadheat_model::Harness;
 use deadheat_model::{Json, Metric, Object, Throughput, column_name, metric_of_column};
@@ -84,6 +86,8 @@ pub(crate) enum Reply {
         metrics: Vec<Metric>,
         /// True if the worker can import once and then serve each benchmark in a forked process.
         forks: bool,
+        /// The time that the worker may take to exit after its last request; `None` for the default.
+        leaves_within: Option<Duration>,
     },
     Listed(Vec<ListedBenchmark>),
     Prepared {
@@ -334,6 +338,7 @@ impl Reply {
                 worker,
                 metrics,
                 forks,
+                leaves_within,
             } => {
                 let columns = metrics.iter().map(column_name);
                 let columns: Json = columns.map(|column| column.into_owned()).collect();
@@ -341,7 +346,12 @@ impl Reply {
                     .with("protocol", *protocol)
                     .with("worker", worker)
                     .with("metrics", columns)
-                    .with_some("forks", forks.then_some(true));
+                    .with_some("forks", forks.then_some(true))
+                    .with_some(
+                        "leaves_within_ms",
+                        leaves_within
+                            .map(|time| u64::try_from(time.as_millis()).unwrap_or(u64::MAX)),
+                    );
                 ("hello", said)
             }
             Reply::Listed(benchmarks) => {
@@ -447,6 +457,8 @@ impl Reply {
                 .map(|column| metric_of_column(column))
                 .collect(),
                 forks: optional(said, "forks", Json::as_bool)?.unwrap_or(false),
+                leaves_within: optional(said, "leaves_within_ms", Json::as_u64)?
+                    .map(Duration::from_millis),
             },
             "listed" => Reply::Listed(list(said.get("benchmarks")?, ListedBenchmark::from_json)?),
             "prepared" => Reply::Prepared {
@@ -772,6 +784,7 @@ mod tests {
                 worker: "deadheat \"x\"".to_owned(),
                 metrics: vec![Metric::Wall, Metric::Custom("wall".to_owned())],
                 forks: true,
+                leaves_within: Some(Duration::from_millis(7_000)),
             },
             Reply::Listed(vec![
                 ListedBenchmark {

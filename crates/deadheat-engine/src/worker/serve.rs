@@ -74,6 +74,7 @@ impl WorkerPipes {
             worker: concat!("deadheat ", env!("CARGO_PKG_VERSION")).to_owned(),
             metrics: Reading::metrics_here().to_vec(),
             forks: false,
+            leaves_within: None,
         })?;
         self.asked()
     }

@@ -186,7 +186,9 @@ fn is_bounded(share: &Share) -> Result<(), WireError> {
     if bounded && share.hits <= share.of {
         Ok(())
     } else {
-        Err(WireError::odd("a share within its bounds"))
+        Err(WireError::odd(
+            "a share with a lower bound up to its upper bound, and no more hits than trials",
+        ))
     }
 }
 

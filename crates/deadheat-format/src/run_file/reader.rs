@@ -70,6 +70,18 @@ pub fn refuse_plan(path: impl AsRef<Path>, header: &RunHeader) -> Result<(), For
     Err(FormatError::whole(path, problem))
 }
 
+/// Returns the number of the last line of a run file if its line break is missing; `None` for a pipe,
+/// which cannot be read again, and for a file that cannot be read.
+pub fn line_that_breaks_off(path: impl AsRef<Path>) -> Option<usize> {
+    let path = path.as_ref();
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    let text = std::fs::read(path).ok()?;
+    let breaks_off = text.last().is_some_and(|last| *last != b'\n');
+    breaks_off.then(|| text.split(|byte| *byte == b'\n').count())
+}
+
 /// Reads a run from a reader; `name` is the name of the file in errors.
 pub fn read_run_from(reader: impl BufRead, name: impl AsRef<Path>) -> Result<Run, FormatError> {
     Ok(scan(reader, name.as_ref())?.run)

@@ -261,7 +261,11 @@ pub(super) fn text(text: &[u8]) -> Option<String> {
         .unwrap_or_default()
         .to_ascii_lowercase();
     if beginning.starts_with(b"<!doctype html") || beginning.starts_with(b"<html") {
-        return Some("is a web page, not a file of results".to_owned());
+        return Some(
+            "is a web page, not a file of results\nhelp: download the raw file, not the page that \
+             shows it"
+                .to_owned(),
+        );
     }
     if beginning.starts_with(b"sep=") {
         return Some(

@@ -15,6 +15,14 @@ impl Json {
         Self::read(text).ok()
     }
 
+    /// Parses the value at the beginning of a text like [`Json::parse`], and returns it with the
+    /// text after it. `None` if the text does not begin with a value.
+    pub fn parse_first(text: &str) -> Option<(Self, &str)> {
+        let mut reader = Reader { rest: text };
+        let value = reader.value(DEEPEST)?;
+        Some((value, reader.rest))
+    }
+
     /// Parses a text like [`Json::parse`]; the error holds the position where it stops being JSON.
     pub fn read(text: &str) -> Result<Self, JsonError> {
         let mut reader = Reader { rest: text };
@@ -305,6 +313,18 @@ mod tests {
             "\"\\/\\b\\f\\r\\t\"",
         ] {
             agree(text);
+        }
+    }
+
+    #[test]
+    fn parses_the_first_value_and_returns_the_text_after_it() {
+        let object = Json::from(Object::new().with("a", 1u64));
+        let first = Json::parse_first(" {\"a\": 1}\nms {");
+        assert_eq!(first, Some((object, "\nms {")));
+        assert_eq!(Json::parse_first("12[]"), Some((Json::from(12u64), "[]")));
+        assert_eq!(Json::parse_first("null"), Some((Json::Null, "")));
+        for text in ["", "ms {}", "{\"a\": 1", "1e999", &"[".repeat(100_000)] {
+            assert_eq!(Json::parse_first(text), None, "{text:.20}");
         }
     }
 

@@ -83,6 +83,7 @@ pub(crate) fn fixed(reason: Option<&str>, source: Source, glyphs: Glyphs) -> Str
         Source::Functions => "binary as it was linked",
         Source::Commands | Source::Recording => "binaries as they were linked",
         Source::Programs | Source::Harness => "programs as they were built",
+        Source::Servers => "servers as they were built",
     };
     let why = match reason {
         Some(reason) => format!(
@@ -94,6 +95,7 @@ pub(crate) fn fixed(reason: Option<&str>, source: Source, glyphs: Glyphs) -> Str
     let advice = match (source, reason) {
         (Source::Recording, _) => "link again and record again.".to_owned(),
         (_, Some(_)) => "remove that obstacle and race again.".to_owned(),
+        (Source::Servers, None) => "race other builds of the servers, too.".to_owned(),
         (_, None) => format!("race on neutral links: {}.", linking(source)),
     };
     format!(
@@ -125,6 +127,7 @@ pub(crate) fn fixed_briefly(
             ", and this race used only one link order. To vary the order, {}",
             linking(source)
         ),
+        Source::Servers => ", and this race had one build of each server".to_owned(),
         // If only one of the commands has a record of its link, that command runs on neutral links.
         _ => format!(
             ", and this race did not vary the link order of both sides. To vary it, {}",
@@ -141,7 +144,9 @@ fn linking(source: Source) -> &'static str {
     match source {
         Source::Functions => "run cargo deadheat instead of cargo bench",
         Source::Commands | Source::Recording => "link the commands with deadheat link",
-        Source::Programs | Source::Harness => "link C, C++ and Rust programs with deadheat link",
+        Source::Programs | Source::Servers | Source::Harness => {
+            "link C, C++ and Rust programs with deadheat link"
+        }
     }
 }
 

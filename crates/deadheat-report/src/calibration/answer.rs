@@ -230,18 +230,18 @@ fn list(kinds: &[&CalibratedKind]) -> String {
     enumerated(&texts(kinds, &|one| kind(one.kind).to_owned()))
 }
 
-/// Returns the counts of false positives for each kind of race: "1 of 300 with functions (at most 1.8%) and
-/// 0 of 120 with commands (at most 3.0%)".
+/// Returns the counts of false positives for each kind of race: "1 of 300 with functions (true rate
+/// at most 1.8%) and 0 of 120 with commands (true rate at most 3.0%)".
 fn all_calls(kinds: &[&CalibratedKind]) -> String {
     enumerated(&texts(kinds, &|one| calls(one)))
 }
 
 /// Formats the number of false positives of a kind of race, with the upper bound of their rate: "1
-/// of 300 with functions (at most 1.8%)".
+/// of 300 with functions (true rate at most 1.8%)".
 fn calls(one: &CalibratedKind) -> String {
     let Share { hits, of, high, .. } = one.false_calls;
     format!(
-        "{hits} of {of} with {} (at most {})",
+        "{hits} of {of} with {} (true rate at most {})",
         kind(one.kind),
         percent(high)
     )

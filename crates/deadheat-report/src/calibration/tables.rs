@@ -215,7 +215,12 @@ fn known<'a>(calibration: &Calibration, glyphs: Glyphs) -> Vec<Block<'a>> {
     ));
     let reading =
         Some("Each cell: how many intervals lie entirely on the right side of zero.".to_owned());
-    table(("Known differences of work", reading), &header, rows, below)
+    table(
+        ("Races with a known difference", reading),
+        &header,
+        rows,
+        below,
+    )
 }
 
 /// Returns a sentence with the number of confidence intervals that contain the known change, for

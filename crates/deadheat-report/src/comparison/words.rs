@@ -180,7 +180,7 @@ pub(super) fn answers(analysis: &Analysis) -> Option<String> {
     );
     because.extend(
         concerned(|one| matches!(one, Warning::SameRecordings { .. }))
-            .map(|rows| format!("both sides hold the same recording{rows}")),
+            .map(|rows| format!("the values of both sides are equal{rows}")),
     );
     because.extend(concerned(Warning::is_one_a_side).map(|rows| {
         format!(

@@ -27,7 +27,7 @@ const ROWS: usize = 40;
 struct Row {
     name: String,
     estimate: Option<Estimate>,
-    /// The margin on both sides, in percent; `None` without a candidate.
+    /// The lower and the upper limit of the margin, in percent; `None` if the row shows no margin.
     margin: Option<(f64, f64)>,
     words: String,
     ink: Colour,

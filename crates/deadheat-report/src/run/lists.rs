@@ -193,6 +193,7 @@ impl<'a> Run<'a> {
             Kind::Contender,
             match self.source {
                 Source::Functions => "Function",
+                Source::Servers => "Server",
                 Source::Programs | Source::Harness => "Contender",
                 Source::Commands | Source::Recording => "Command",
             },

@@ -207,7 +207,7 @@ fn few_races_are_told_apart_from_a_bad_machine() {
         "{told}"
     );
     assert!(
-        told.contains("0 of 12 with functions (at most 26%)"),
+        told.contains("0 of 12 with functions (true rate at most 26%)"),
         "{told}"
     );
     assert!(!told.contains("chance alone"), "{told}");

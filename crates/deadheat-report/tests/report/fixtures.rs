@@ -283,6 +283,7 @@ pub fn settled_by(replicates: usize) -> Option<Settling> {
     Some(Settling {
         replicates,
         seconds: None,
+        in_place_of: None,
     })
 }
 

@@ -148,7 +148,16 @@ fn the_four_verdicts_and_the_missing_one() {
 fn an_open_race_tells_how_many_replicates_would_settle_it() {
     let mut open = comparison(Some(Verdict::Inconclusive), 0.0172, 0.0215);
     open.aspects.settling = crate::fixtures::settled_by(14);
-    insta::assert_snapshot!(sentence_of(analysis(vec![open])));
+    insta::assert_snapshot!(sentence_of(analysis(vec![open.clone()])));
+    // The option excludes `--max-replicates`, so a command line with both would be refused.
+    if let Some(settling) = &mut open.aspects.settling {
+        settling.in_place_of = Some("-r");
+    }
+    let told = sentence_of(analysis(vec![open])).replace("\n  ", " ");
+    assert!(
+        told.ends_with(": --max-replicates 40 in place of -r"),
+        "{told}"
+    );
 }
 
 #[test]

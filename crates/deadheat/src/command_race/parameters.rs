@@ -208,9 +208,7 @@ pub(super) fn usage<T>(message: String) -> Result<T, Failure> {
 
 /// Returns every combination of the parameters' values. The last parameter changes fastest. Without
 /// parameters, there is a single empty combination.
-pub(super) fn combinations(
-    parameters: &[Parameter],
-) -> Result<Vec<Vec<(String, String)>>, Failure> {
+pub fn combinations(parameters: &[Parameter]) -> Result<Vec<Vec<(String, String)>>, Failure> {
     let mut all = vec![Vec::new()];
     for (index, parameter) in parameters.iter().enumerate() {
         if parameters[..index]

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use deadheat_analysis::{LooksError, blocks_for_quantile, fixed_look, planned_looks};
+use deadheat_analysis::{
+    LooksError, MIN_REPLICATES_FOR_VERDICT, blocks_for_quantile, fixed_look, planned_looks,
+};
 use deadheat_engine::{
     COUNTED_PATTERN, ValgrindError, ValueReader, counted_words, find_executable,
 };
@@ -260,9 +262,11 @@ impl CommandRaceSpec {
                 && flag != "--max-replicates"
                 && runs < per_replicate
             {
+                let enough = per_replicate * MIN_REPLICATES_FOR_VERDICT as u32;
                 return usage(format!(
                     "{flag} {runs}: the quantile {quantile} needs {per_replicate} launches of each \
-                     command per replicate"
+                     command per replicate{HELP}a verdict needs {MIN_REPLICATES_FOR_VERDICT} \
+                     replicates: {flag} {enough}, or leave {flag} out"
                 ));
             }
         }
@@ -460,7 +464,7 @@ fn unplannable(error: LooksError) -> Failure {
     Failure::Usage(match error {
         LooksError::Range { min, max } => format!(
             "--min-runs, --max-runs: at least {min} and at most {max} runs leave nothing to choose \
-             from{HELP}set --max-runs above --min-runs, or leave one of them out"
+             from{HELP}set --max-runs to at least --min-runs, or leave one of them out"
         ),
         LooksError::Alpha(value) => {
             format!("--alpha must be {}, not {value}", ShareRange::ALPHA.words)

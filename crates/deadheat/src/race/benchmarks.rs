@@ -64,7 +64,7 @@ pub fn race_benchmarks(
         race,
         entries.benchmarks,
         &entries.rules,
-        &plan,
+        &mut plan,
         &*contenders,
     )?;
     let raced: Vec<Benchmark> = (benchmarks.iter().filter(|one| plan.races(one)))
@@ -226,9 +226,10 @@ fn planned(
     race: &BenchmarkRace,
     mut benchmarks: Vec<Benchmark>,
     rules: &[RulesOfSome],
-    plan: &Plan,
+    plan: &mut Plan,
     contenders: &dyn PilotedContenders,
 ) -> Result<Vec<Benchmark>, RaceError> {
+    let (measured, called) = (contenders.metrics(), contenders.called());
     for benchmark in &mut benchmarks {
         // The control is added before the calibration run, because a control of a build needs its
         // own process.
@@ -241,6 +242,8 @@ fn planned(
         if names_no_metric(&race.settings) && benchmark.overrides.judged.is_none() {
             benchmark.overrides.judged = listed;
         }
+        let judged = benchmark.overrides.judged.take();
+        benchmark.overrides.judged = judged.map(|metric| metric.as_in(measured));
         benchmark.blocks_per_replicate =
             blocks_of_quantile(benchmark, &race.settings).map_err(RaceError::Design)?;
         if benchmark.blocks_per_replicate.is_some() && benchmark.keeps_order() {
@@ -250,7 +253,8 @@ fn planned(
             )));
         }
     }
-    let (measured, called) = (contenders.metrics(), contenders.called());
+    // The user names a metric without its direction, which the worker tells.
+    plan.design.judged = plan.design.judged.clone().as_in(measured);
     refuse_unmeasured(&plan.design.judged, measured, called)?;
     refuse_unmeasured_overrides(&benchmarks, measured, called)?;
     Ok(benchmarks)

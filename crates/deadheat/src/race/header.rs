@@ -3,7 +3,7 @@
 
 #[cfg(feature = "commands")]
 use {
-    deadheat_engine::{boot, contents, files_of_hooks, scripts_and_input},
+    deadheat_engine::{boot, contents, files_of_hooks, find_executable, scripts_and_input},
     deadheat_model::{Hooks, Program, Workload},
     std::path::{Path, PathBuf},
 };
@@ -121,12 +121,28 @@ pub(super) struct StartedFiles {
     has_hooks: bool,
 }
 
+/// Returns the executable of a server under load, and the files that its command names.
+#[cfg(feature = "commands")]
+fn files_of_server(program: &Program) -> Vec<PathBuf> {
+    let words = program
+        .server()
+        .and_then(|server| shell_words::split(server).ok());
+    let words = words.unwrap_or_default().into_iter().enumerate();
+    let folder = program.directory.clone().unwrap_or_default();
+    let paths = words.filter_map(|(place, word)| match place == 0 && !word.contains('/') {
+        true => find_executable(&word),
+        false => Some(folder.join(word)),
+    });
+    paths.filter(|path| path.is_file()).collect()
+}
+
 #[cfg(feature = "commands")]
 pub(super) fn programs_of(plan: &Plan) -> impl Iterator<Item = StartedFiles> {
     fn started(program: &Program) -> StartedFiles {
+        let arguments = program.arguments.iter().map(PathBuf::from);
         StartedFiles {
             program: program.executable.clone(),
-            read: program.arguments.iter().map(PathBuf::from).collect(),
+            read: arguments.chain(files_of_server(program)).collect(),
             has_hooks: false,
         }
     }

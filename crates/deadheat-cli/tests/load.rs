@@ -1,0 +1,451 @@
+//! Races of two servers under load, by `deadheat load` and by `deadheat rev --server`.
+
+mod common;
+
+use std::process::Command;
+
+use common::{Track, lives, wait_until};
+use serde_json::Value;
+
+const SERVER: &str = include_str!("load/server.py");
+const LOAD: &str = include_str!("load/load.py");
+const COUNTS: &str = "--requests=requests: ([0-9]+)";
+
+/// A folder with the server and the load generator.
+fn track() -> Track {
+    let track = Track::new();
+    track.write("server.py", SERVER);
+    track.write("load.py", LOAD);
+    track
+}
+
+/// The words of a race of two servers.
+fn race<'w>(old: &'w str, new: &'w str, more: &[&'w str]) -> Vec<&'w str> {
+    let servers = ["load", "--server", old, "--server", new, COUNTS, "--quiet"];
+    let load = ["--", "python3", "load.py", "{port}"];
+    [&servers[..], more, &load].concat()
+}
+
+const OLD: &str = "python3 server.py {port} 100";
+const NEW: &str = "python3 server.py {port} 400";
+
+fn metric<'a>(answer: &'a Value, name: &str) -> &'a Value {
+    let metrics = answer["benchmarks"][0]["metrics"].as_array().unwrap();
+    let mut found = metrics.iter().filter(|metric| metric["metric"] == name);
+    found
+        .next()
+        .unwrap_or_else(|| panic!("no {name}: {answer}"))
+}
+
+#[test]
+fn servers_race_by_their_cpu_time_per_request_and_nothing_is_left() {
+    let track = track();
+    let words = race(OLD, NEW, &["--max-replicates", "6", "--json"]);
+    let done = track.leaves_nothing(track.command().args(words));
+    let answer = done.succeeds().json();
+    let one = &answer["benchmarks"][0];
+    assert_eq!(one["verdict"], "slower", "{one}");
+    assert_eq!(one["metric"], "cpu", "{one}");
+    // 300 more hashes in Python take tens of microseconds, and a whole burst some hundred milliseconds.
+    let per_request = one["candidate"]["typical"].as_f64().unwrap();
+    assert!((20e3..20e6).contains(&per_request), "{one}");
+    assert!(
+        metric(&answer, "peak-rss")["baseline"]["typical"]
+            .as_f64()
+            .unwrap()
+            > 1e6
+    );
+    let rate = metric(&answer, "requests/s");
+    assert_eq!(rate["better"], "more", "{rate}");
+}
+
+#[test]
+fn values_of_the_load_command_are_metrics_with_a_direction() {
+    let track = track();
+    let values = [
+        "--value=rate/s=rate: ([0-9.]+)",
+        "--higher-is-better=rate/s",
+    ];
+    let more = [&values[..], &["--max-replicates", "6", "--json"]].concat();
+    let answer = track.run(&race(OLD, NEW, &more)).succeeds().json();
+    let rate = metric(&answer, "rate/s");
+    assert_eq!(rate["better"], "more", "{rate}");
+    let rates = ["baseline", "candidate"].map(|side| rate[side]["typical"].as_f64().unwrap());
+    assert!(rates[0] > rates[1], "{rate}");
+}
+
+#[test]
+fn sockets_data_and_resets_are_those_of_each_server() {
+    let track = track();
+    track.write("data/inner/file", "content");
+    let server = "sh -c 'cp {data}/inner/file copied && exec python3 server.py {socket} 50'";
+    let reset = "--reset=python3 load.py {socket} 1";
+    let words = [
+        "load",
+        "--server",
+        server,
+        "--server",
+        server,
+        COUNTS,
+        reset,
+        "--data=data",
+        "--max-replicates=6",
+        "--json",
+        "--quiet",
+        "-n",
+        "old",
+        "-n",
+        "new",
+        "--",
+        "python3",
+        "load.py",
+        "{socket}",
+    ];
+    let done = track.leaves_nothing(track.command().args(words));
+    assert_eq!(
+        done.succeeds().json()["benchmarks"][0]["candidate"]["name"],
+        "new"
+    );
+    assert_eq!(
+        std::fs::read_to_string(track.path("copied")).unwrap(),
+        "content"
+    );
+    // The user's folder is as it was.
+    assert_eq!(std::fs::read_dir(track.path("data")).unwrap().count(), 1);
+}
+
+#[test]
+fn each_value_of_a_parameter_is_a_benchmark() {
+    let track = track();
+    let server = "python3 server.py {port} {work}";
+    let words = race(
+        server,
+        "python3 server.py {port} {work} late",
+        &["-L", "work", "20,40", "--max-replicates", "6", "--json"],
+    );
+    let answer = track.run(&words).succeeds().json();
+    let names = answer["benchmarks"].as_array().unwrap().iter();
+    let names: Vec<&str> = names
+        .map(|one| one["benchmark"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["work=20", "work=40"]);
+}
+
+#[test]
+fn a_server_that_fails_is_named_with_the_reason() {
+    let track = track();
+    let (ready, short) = (["--ready-timeout=1s"], "python3 server.py {port} 20 ");
+    for (server, more, reasons) in [
+        (
+            format!("{short}dies"),
+            &[][..],
+            &["ended with exit code 7 during a burst"][..],
+        ),
+        (
+            format!("{short}broken"),
+            &["--ready=http://127.0.0.1:{port}/", "--ready-timeout=1s"],
+            &["was not ready within 1s", "answers with code 500"],
+        ),
+        (
+            "python3 server.py 47113 20 {port}".to_owned(),
+            &ready,
+            &["was not ready", "it listens on port 47113", "{port}"],
+        ),
+        (
+            "python3 nosuch.py {port}".to_owned(),
+            &ready,
+            &["ended with exit code 2 before it was ready", "nosuch.py"],
+        ),
+        (
+            "./nosuch {port}".to_owned(),
+            &ready,
+            &["was not started: ./nosuch"],
+        ),
+        (
+            format!("{short}loud"),
+            &["--ready=log:never", "--ready-timeout=1s"],
+            &[
+                "was not ready",
+                "it printed nothing that 'never' matches",
+                "xxxx",
+            ],
+        ),
+        (
+            OLD.to_owned(),
+            &["--reset=sh -c 'echo no data >&2; exit 3'"],
+            &["was not reset", "exit status: 3", "no data"],
+        ),
+        (
+            OLD.to_owned(),
+            &["--ready=false", "--ready-timeout=1s"],
+            &["was not ready", "'false' ended with exit status: 1"],
+        ),
+    ] {
+        let done = track.leaves_nothing(track.command().args(race(&server, OLD, more)));
+        assert_eq!(done.code, Some(3), "{server}: {done:?}");
+        for reason in reasons {
+            let said = common::said(&done);
+            assert!(
+                said.contains(reason),
+                "{server}: '{reason}' is missing: {said}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_burst_that_does_not_count_fails_the_race() {
+    let track = track();
+    let broken = "python3 server.py {port} 20 broken";
+    let done = track.run(&race(broken, OLD, &["--ready=tcp:{port}"]));
+    common::says(
+        &done,
+        3,
+        &["got a burst that does not count: no request succeeded"],
+    );
+    let load = ["--", "sh", "-c", "echo no connection >&2; exit 4 {port}"];
+    let words = [
+        &["load", "--server", OLD, "--server", NEW, COUNTS, "-q"][..],
+        &load,
+    ]
+    .concat();
+    let done = track.run(&words);
+    common::says(&done, 3, &["ended with exit code 4", "no connection"]);
+}
+
+#[test]
+fn a_verdict_on_a_rate_needs_a_server_that_is_the_bottleneck() {
+    let track = track();
+    // The generator sleeps between its requests, so the server is idle most of the time.
+    track.write(
+        "slow.sh",
+        "python3 load.py $1 20; sleep 0.3; echo rate: 100\n",
+    );
+    let words = |metric: &'static str| {
+        let servers = [
+            "load", "--server", OLD, "--server", OLD, COUNTS, "-q", "-n", "old",
+        ];
+        let rest = [
+            "-n",
+            "new",
+            "--max-replicates=6",
+            "--metric",
+            metric,
+            "--",
+            "sh",
+            "slow.sh",
+            "{port}",
+        ];
+        [&servers[..], &rest].concat()
+    };
+    let done = track.run(&words("requests/s"));
+    common::says(&done, 3, &["was not the bottleneck", "--metric cpu"]);
+    let done = track.run(&words("cpu"));
+    common::says(done.succeeds(), 0, &["does not compare the servers"]);
+}
+
+#[test]
+fn servers_in_the_background_and_their_children_are_ended() {
+    let track = track();
+    for mode in ["daemon", "child", "stubborn"] {
+        let server = format!("python3 server.py {{port}} 20 {mode}");
+        let more = ["--max-replicates=6", "--grace=300ms", "--json"];
+        let done = track.leaves_nothing(track.command().args(race(&server, OLD, &more)));
+        assert_eq!(done.code, Some(0), "{mode}: {done:?}");
+    }
+    let child = std::fs::read_to_string(track.path("child.pid")).unwrap();
+    assert!(!lives(&child));
+}
+
+/// Process IDs of the servers that run below a folder.
+fn servers(track: &Track) -> Vec<String> {
+    let listed = Command::new("pgrep")
+        .args(["-f", "server.py"])
+        .output()
+        .unwrap();
+    let pids = String::from_utf8(listed.stdout).unwrap();
+    let folder = track.folder.path().canonicalize().unwrap();
+    let of_this_test =
+        |pid: &&str| std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == folder);
+    let pids = pids.lines().filter(of_this_test);
+    pids.map(str::to_owned).collect()
+}
+
+#[test]
+fn a_race_that_is_stopped_or_killed_leaves_no_server() {
+    for signal in ["INT", "TERM", "KILL"] {
+        let track = track();
+        let mut child = track.start(&race(OLD, NEW, &["--max-replicates=40"]));
+        wait_until("two servers run", || servers(&track).len() >= 2);
+        let pid = child.id().to_string();
+        let sent = Command::new("kill")
+            .args(["-s", signal, &pid])
+            .status()
+            .unwrap();
+        assert!(sent.success());
+        child.wait().unwrap();
+        wait_until("no server runs", || servers(&track).is_empty());
+    }
+}
+
+#[test]
+fn the_idle_server_can_be_paused() {
+    let track = track();
+    let words = race(OLD, NEW, &["--pause-idle", "--max-replicates=6", "--json"]);
+    let done = track.leaves_nothing(track.command().args(words));
+    assert_eq!(done.succeeds().json()["benchmarks"][0]["verdict"], "slower");
+}
+
+#[test]
+fn what_would_send_the_load_of_both_servers_to_one_is_refused_before_the_race() {
+    let track = track();
+    let words = |load: &'static str, more: &'static [&'static str]| {
+        [
+            &["load", "--server", OLD, "--server", NEW][..],
+            more,
+            &["--", load],
+        ]
+        .concat()
+    };
+    let run = |load, more| track.run(&words(load, more));
+    run("wrk http://127.0.0.1:80/", &[]).fails_with(2, &["neither {port} nor {socket}"]);
+    run("curl {port}", &[]).fails_with(2, &["'curl' is not a load generator", "--requests"]);
+    run("curl {port}", &["--value=x"]).fails_with(2, &["a name, = and a regular expression"]);
+    run("curl {port}", &["--value=x=("]).fails_with(2, &["the regular expression '('"]);
+    run("wrk {port}", &["--ready=https://x/"]).fails_with(2, &["does not speak TLS", "curl"]);
+    run("wrk {port}", &["--data=x"]).fails_with(2, &["no command contains {data}"]);
+    run("wrk {port}", &["--callgrind"]).fails_with(2, &["--callgrind: races of servers"]);
+    run("wrk {port}", &["--generator=x"]).fails_with(2, &["--list-generators"]);
+    run("wrk {port}", &["--stop-signal=FOO"]).fails_with(2, &["TERM"]);
+    run("wrk {port}", &["--server-cores=a"]).fails_with(2, &["is not a list of cores"]);
+    let once = ["load", "--server", OLD, "--", "wrk", "{port}"];
+    track
+        .run(&once)
+        .fails_with(2, &["--server was given once", "deadheat rev BASE"]);
+    let no_port = [
+        "load", "--server", "a", "--server", "b", "--", "wrk", "{port}",
+    ];
+    track
+        .run(&no_port)
+        .fails_with(2, &["neither {port} nor {socket}", "--ready tcp:{port}"]);
+    track
+        .run(&["load-worker", "--server=x {port}", "--", "wrk", "{port}"])
+        .fails_with(2, &["which deadheat starts itself"]);
+}
+
+#[test]
+fn every_generator_is_listed_with_what_is_read_from_it() {
+    let done = track().run(&["load", "--list-generators"]);
+    for name in [
+        "wrk",
+        "wrk2",
+        "oha",
+        "hey",
+        "ab",
+        "k6",
+        "redis-benchmark",
+        "pgbench",
+    ] {
+        assert!(
+            done.succeeds().stdout.contains(&format!("{name} ")),
+            "{done:?}"
+        );
+    }
+}
+
+#[test]
+fn a_race_of_servers_is_planned_and_raced_later() {
+    let track = track();
+    let words = race(OLD, NEW, &["--max-replicates=6", "--save=plan.json"]);
+    track.run(&[&["plan"], &words[..]].concat()).succeeds();
+    let raced = track.run(&["run", "--plan", "plan.json", "--json", "-q"]);
+    let answer = raced.succeeds().json();
+    assert_eq!(answer["benchmarks"][0]["verdict"], "slower", "{answer}");
+}
+
+#[test]
+fn a_recorded_race_of_servers_is_resumed() {
+    let track = track();
+    let words = race(OLD, NEW, &["--max-replicates=6", "--save=run.jsonl"]);
+    track.run(&words).succeeds();
+    let resume = [
+        "load",
+        "--resume",
+        "run.jsonl",
+        "--max-replicates",
+        "8",
+        "--json",
+        "-q",
+    ];
+    let answer = track.run(&resume).succeeds().json();
+    assert_eq!(answer["benchmarks"][0]["verdict"], "slower", "{answer}");
+}
+
+/// A repository whose server computes more in its last commit.
+fn repository() -> Track {
+    let track = track();
+    track.git(&["init", "--quiet", "--initial-branch", "main"]);
+    for work in ["100", "100", "400"] {
+        track.write(
+            "start.sh",
+            format!("exec python3 server.py $1 {work}\n# {work}\n"),
+        );
+        track.write(
+            "number",
+            std::fs::read(track.path("number"))
+                .unwrap_or_default()
+                .len()
+                .to_string()
+                + "x",
+        );
+        track.commit(work);
+    }
+    track
+}
+
+#[test]
+fn the_servers_of_two_commits_race() {
+    let track = repository();
+    let words = [
+        "rev",
+        "HEAD~2..HEAD",
+        "--server",
+        "sh start.sh {port}",
+        "--load",
+        "python3 load.py {port}",
+        COUNTS,
+        "--max-replicates=6",
+        "--json",
+        "-q",
+    ];
+    let answer = track.run(&words).succeeds().json();
+    let one = &answer["benchmarks"][0];
+    assert_eq!(one["verdict"], "slower", "{one}");
+    assert_eq!(one["baseline"]["name"], "HEAD~2", "{one}");
+    let without = track.run(&["rev", "HEAD~1", "--pause-idle"]);
+    without.fails_with(2, &["--pause-idle: only races of servers have this option"]);
+}
+
+#[test]
+fn the_commit_that_made_a_server_slower_is_found() {
+    let track = repository();
+    let words = [
+        "bisect",
+        "HEAD~2..HEAD",
+        "--server",
+        "sh start.sh {port}",
+        "--load",
+        "python3 load.py {port}",
+        COUNTS,
+        "--margin=10%",
+        "--json",
+        "-q",
+    ];
+    let answer = track.run(&words).succeeds().json();
+    let head = track.git(&["rev-parse", "HEAD"]);
+    // On a busy machine, the search may end with a candidate that is only likely.
+    let said = &answer["answer"];
+    let found = said["commits"][0].as_str();
+    let found = found.or(said["candidates"][0]["commits"][0].as_str());
+    assert_eq!(found, Some(head.trim()), "{answer}");
+}

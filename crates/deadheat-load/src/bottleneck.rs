@@ -1,0 +1,103 @@
+//! Whether a burst was limited by the server: a rate compares two servers only if it was.
+
+use crate::burst::{BUSY, Burst, Column};
+use crate::generators::Loop;
+use crate::load::Load;
+
+/// The judged metric, and the bursts so far.
+#[derive(Debug)]
+pub(crate) struct Bottleneck {
+    /// The column that is judged unless the user names another metric.
+    usual: String,
+    /// The name of the judged metric if it says something about the server only while the server is
+    /// the bottleneck.
+    limited: Option<String>,
+    is_latency_of_closed_loop: bool,
+    sum: f64,
+    bursts: u32,
+}
+
+/// The number of bursts in a replicate after which their mean is checked.
+const LEAST_BURSTS: u32 = 4;
+
+impl Bottleneck {
+    pub(crate) fn new(load: &Load, columns: &[Column], judged: Option<&str>) -> Self {
+        let usual = match columns.contains(&Column::Cpu) {
+            true => Column::Cpu,
+            false if load.values.is_empty() => Column::Wall,
+            false => Column::Value(0),
+        };
+        let named = |name: &str| {
+            columns
+                .iter()
+                .find(|column| column.metric(load).name() == name)
+        };
+        let judged = judged.and_then(named).unwrap_or(&usual);
+        let metric = judged.metric(load);
+        let is_limited = match judged {
+            Column::Wall | Column::Rate => true,
+            Column::Value(_) => metric.unit().is_rate(),
+            _ => false,
+        };
+        let is_closed = load
+            .generator
+            .is_some_and(|one| one.loop_of(&load.load) == Loop::Closed);
+        Self {
+            usual: usual.name(load),
+            limited: is_limited.then(|| metric.name().to_owned()),
+            is_latency_of_closed_loop: is_closed && matches!(judged, Column::Latency(_)),
+            sum: 0.0,
+            bursts: 0,
+        }
+    }
+
+    /// Returns the column that is judged unless the user names a metric.
+    pub(crate) fn usual_metric(&self) -> &str {
+        &self.usual
+    }
+
+    /// Adds a burst.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the race judges a rate, and the server was not the bottleneck: in the first burst,
+    /// or in the mean of the bursts of this process.
+    pub(crate) fn check(&mut self, burst: &Burst) -> Result<(), String> {
+        self.sum += burst.busy;
+        self.bursts += 1;
+        let mean = self.sum / f64::from(self.bursts);
+        match &self.limited {
+            Some(metric) if mean < BUSY && (self.bursts == 1 || self.bursts >= LEAST_BURSTS) => {
+                Err(format!(
+                    "was not the bottleneck: it was busy for {:.0}% of a burst, and a verdict on \
+                     {metric} needs {:.0}%; send more requests at once, give the generator more cores \
+                     (--generator-cores), or judge the CPU time per request (--metric cpu)",
+                    mean * 100.0,
+                    BUSY * 100.0
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns sentences for the user about a burst.
+    pub(crate) fn notes(&self, burst: &Burst) -> Vec<String> {
+        let mut notes = Vec::new();
+        if burst.busy < BUSY && self.limited.is_none() {
+            notes.push(format!(
+                "The server was busy for {:.0}% of the first burst, so the request rate is a property \
+                 of the load generator, and does not compare the servers.",
+                burst.busy * 100.0
+            ));
+        }
+        if self.is_latency_of_closed_loop {
+            notes.push(
+                "The load generator waits for each reply before it sends the next request, so a slow \
+                 reply delays later requests, and the latencies leave out this delay. wrk2, oha -q \
+                 and k6 with constant-arrival-rate send requests at a fixed rate."
+                    .to_owned(),
+            );
+        }
+        notes
+    }
+}

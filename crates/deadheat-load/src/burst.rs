@@ -1,0 +1,193 @@
+//! The numbers of a burst, and what they are worth.
+
+use deadheat::parts::model::{Better, Metric, column_name};
+
+use crate::generators::Report;
+use crate::load::Load;
+use crate::run_processes::Used;
+
+/// The share of a core below which a server is not the bottleneck of a burst.
+pub(crate) const BUSY: f64 = 0.8;
+
+const NO_COUNT: &str = "the load command did not print the number of requests; options such as -q \
+                        and --csv may leave it out, and --requests REGEX reads it from other words";
+
+/// A metric of a burst.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Column {
+    /// Elapsed time per request, or of the burst if requests are not counted.
+    Wall,
+    /// CPU time of the server per request.
+    Cpu,
+    Rate,
+    Latency(String),
+    PeakRss,
+    VoluntarySwitches,
+    InvoluntarySwitches,
+    /// The share of its cores that the server used, in percent.
+    Busy,
+    /// The number of a `--value`, by its place.
+    Value(usize),
+}
+
+/// What a burst showed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Burst {
+    wall_ns: f64,
+    requests: Option<f64>,
+    report: Report,
+    values: Vec<f64>,
+    used: Used,
+    /// The share of the server's possible CPU time that it used or wanted: of one core for the
+    /// busiest thread, or of all cores for all threads.
+    pub(crate) busy: f64,
+}
+
+impl Burst {
+    /// Reads what the load generator printed.
+    ///
+    /// # Errors
+    ///
+    /// Fails if requests failed, or if a number is missing.
+    pub(crate) fn read(
+        load: &Load,
+        [stdout, stderr]: [&str; 2],
+        wall_ns: f64,
+        used: Used,
+        cores: usize,
+    ) -> Result<Self, String> {
+        let report = match load.generator {
+            Some(generator) => generator.read(stdout, stderr)?,
+            None => Report::default(),
+        };
+        if let Some((count, words)) = report.errors.iter().find(|(count, _)| *count > 0.0) {
+            return Err(format!(
+                "{count} requests failed: {words}; servers that fail faster would win"
+            ));
+        }
+        let printed = format!("{stdout}\n{stderr}");
+        let values = load.values.iter().map(|value| value.read(&printed));
+        let values = values.collect::<Result<Vec<f64>, String>>()?;
+        let own = load.requests.as_ref().map(|regex| regex.read(&printed));
+        let requests = own.transpose()?.or(report.requests);
+        if load.counts_requests() {
+            match requests {
+                Some(count) if count >= 1.0 => {}
+                Some(_) => return Err("no request succeeded".to_owned()),
+                None => return Err(NO_COUNT.to_owned()),
+            }
+        }
+        // A generator takes time to start and to print; the server is idle then.
+        let sending_ns = match (requests, report.rate) {
+            (Some(count), Some(rate)) if rate > 0.0 => (count / rate * 1e9).min(wall_ns),
+            _ => wall_ns,
+        };
+        let of_all = used.cpu_ns / (sending_ns * cores.max(1) as f64);
+        let busy = (used.busiest_ns / sending_ns).max(of_all).min(1.0);
+        Ok(Self {
+            wall_ns,
+            requests,
+            report,
+            values,
+            used,
+            busy,
+        })
+    }
+
+    /// Returns the value of a column; `None` if the generator did not print it this time.
+    fn value(&self, column: &Column) -> Option<f64> {
+        let per_request = |total: f64| total / self.requests.unwrap_or(1.0);
+        Some(match column {
+            Column::Wall => match self.report.rate.filter(|rate| *rate > 0.0) {
+                Some(rate) => 1e9 / rate,
+                None => per_request(self.wall_ns),
+            },
+            Column::Cpu => per_request(self.used.cpu_ns),
+            Column::Rate => self.report.rate.or_else(|| {
+                let requests = self.requests?;
+                Some(requests / self.wall_ns * 1e9)
+            })?,
+            Column::Latency(name) => {
+                let mut all = self.report.latencies.iter();
+                all.find(|(known, _)| known == name)?.1
+            }
+            Column::PeakRss => self.used.peak_rss_bytes,
+            Column::VoluntarySwitches => per_request(self.used.switches[0]),
+            Column::InvoluntarySwitches => per_request(self.used.switches[1]),
+            Column::Busy => self.busy * 100.0,
+            Column::Value(place) => *self.values.get(*place)?,
+        })
+    }
+
+    /// Returns the values of all columns, in order.
+    pub(crate) fn row(&self, columns: &[Column]) -> Result<Vec<f64>, String> {
+        let value = |column: &Column| {
+            let missing = || match column {
+                Column::Latency(name) => format!("the latency {name} was not printed"),
+                _ => "a metric is missing".to_owned(),
+            };
+            let value = self.value(column).filter(|value| value.is_finite());
+            value.ok_or_else(missing)
+        };
+        columns.iter().map(value).collect()
+    }
+
+    /// Returns the elapsed time of the burst.
+    pub(crate) fn wall_ns(&self) -> f64 {
+        self.wall_ns
+    }
+}
+
+impl Column {
+    /// Returns the columns of a race of servers. `latencies` are the names of the latencies that the
+    /// generator prints.
+    pub(crate) fn of(load: &Load, latencies: &[&str]) -> Vec<Self> {
+        let mut columns = vec![Column::Wall];
+        if load.counts_requests() {
+            columns.extend([Column::Cpu, Column::Rate]);
+        }
+        columns.extend(
+            latencies
+                .iter()
+                .map(|name| Column::Latency((*name).to_owned())),
+        );
+        columns.extend([
+            Column::PeakRss,
+            Column::VoluntarySwitches,
+            Column::InvoluntarySwitches,
+            Column::Busy,
+        ]);
+        columns.extend((0..load.values.len()).map(Column::Value));
+        columns
+    }
+
+    /// Returns the metric of the column.
+    pub(crate) fn metric(&self, load: &Load) -> Metric {
+        match self {
+            Column::Wall => Metric::Wall,
+            Column::Cpu => Metric::Cpu,
+            Column::Rate => Metric::named("requests/s", Better::More),
+            Column::Latency(name) => {
+                Metric::Custom(format!("latency_{}_ns", name.replace('.', "_")))
+            }
+            Column::PeakRss => Metric::PeakRss,
+            Column::VoluntarySwitches => Metric::VoluntarySwitches,
+            Column::InvoluntarySwitches => Metric::InvoluntarySwitches,
+            Column::Busy => Metric::Custom("server_busy_percent".to_owned()),
+            Column::Value(place) => {
+                let value = &load.values[*place];
+                let better = if value.is_more {
+                    Better::More
+                } else {
+                    Better::Less
+                };
+                Metric::named(&value.name, better)
+            }
+        }
+    }
+
+    /// Returns the name of the column in messages of the worker protocol.
+    pub(crate) fn name(&self, load: &Load) -> String {
+        column_name(&self.metric(load)).into_owned()
+    }
+}

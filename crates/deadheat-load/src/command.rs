@@ -1,0 +1,304 @@
+//! The options of races of servers, and the arguments of their workers.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use deadheat::parts::command_race::{Parameter, combinations};
+use deadheat::parts::exit::Failure;
+use deadheat::parts::model::{HELP, LOAD_WORKER, duration};
+
+use crate::generators::Generator;
+use crate::load::{CoreList, Load, NamedValue, Ready, StopSignal};
+
+const SERVERS: &str = "Servers and load";
+
+/// Options that both servers of a race share.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ServerOptions {
+    /// When a server is ready: http://HOST:PORT/PATH answers with a code below 400, tcp:PORT or
+    /// unix:PATH accepts connections, log:REGEX is printed, or a command ends with exit code 0
+    /// [default: tcp:{port} or unix:{socket}]
+    #[arg(long, value_name = "WHAT", help_heading = SERVERS)]
+    ready: Option<String>,
+    /// The maximum time that a server may take to get ready [default: 30s]
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = SERVERS)]
+    ready_timeout: Option<Duration>,
+    /// The load generator, which says how its output is read [default: by the name of its program]
+    #[arg(long, value_name = "NAME", value_parser = generator, help_heading = SERVERS)]
+    generator: Option<String>,
+    /// Read a metric from what the load command prints: the first group of REGEX, or the whole match
+    /// (may be repeated)
+    #[arg(long, value_name = "NAME=REGEX", help_heading = SERVERS)]
+    value: Vec<String>,
+    /// More is better for the metric NAME of --value (may be repeated)
+    #[arg(long, value_name = "NAME", help_heading = SERVERS)]
+    higher_is_better: Vec<String>,
+    /// Read from the output of the load command how many requests succeeded
+    #[arg(long, value_name = "REGEX", help_heading = SERVERS)]
+    requests: Option<String>,
+    /// Run this command whenever a server has started and is ready
+    #[arg(long, value_name = "CMD", help_heading = SERVERS)]
+    reset: Option<String>,
+    /// Give each server a fresh copy of this folder, as {data}
+    #[arg(long, value_name = "DIR", help_heading = SERVERS)]
+    data: Option<PathBuf>,
+    /// The signal that stops a server [default: TERM]
+    #[arg(long, value_name = "SIGNAL", value_parser = StopSignal::named, help_heading = SERVERS)]
+    stop_signal: Option<StopSignal>,
+    /// The time after which a server that has not stopped is killed [default: 5s]
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = SERVERS)]
+    grace: Option<Duration>,
+    /// Stop the processes of the idle server (SIGSTOP) while the other server is under load
+    #[arg(long, help_heading = SERVERS)]
+    pause_idle: bool,
+    /// Race with each of the values, which replace {NAME} (may be repeated)
+    #[arg(
+        short = 'L',
+        long,
+        num_args = 2,
+        value_names = ["NAME", "VALUES"],
+        help_heading = SERVERS
+    )]
+    parameter_list: Vec<String>,
+    /// The cores of the servers, such as 0-3,8 [default: half of the cores]
+    #[arg(long, value_name = "CORES", value_parser = CoreList::parse, help_heading = SERVERS)]
+    server_cores: Option<CoreList>,
+    /// The cores of the load generator [default: the other half]
+    #[arg(long, value_name = "CORES", value_parser = CoreList::parse, help_heading = SERVERS)]
+    generator_cores: Option<CoreList>,
+}
+
+fn generator(name: &str) -> Result<String, String> {
+    match Generator::named(name) {
+        Some(generator) => Ok(generator.name().to_owned()),
+        None => Err(format!(
+            "'{name}' is not a load generator that deadheat knows{HELP}deadheat load \
+             --list-generators lists those; --value NAME=REGEX reads the output of any other"
+        )),
+    }
+}
+
+/// The arguments of a worker, which serves one side of a race.
+#[derive(Debug, Args)]
+pub struct WorkerArgs {
+    /// The command of the server
+    #[arg(long, value_name = "CMD", allow_hyphen_values = true)]
+    server: String,
+    /// The metric that the user named
+    #[arg(long, value_name = "METRIC")]
+    judged: Option<String>,
+    #[command(flatten)]
+    options: ServerOptions,
+    /// The load command
+    #[arg(last = true, value_name = "LOAD", required = true)]
+    load: Vec<String>,
+}
+
+impl WorkerArgs {
+    /// Returns what the worker does, and the metric that the user named.
+    ///
+    /// # Errors
+    ///
+    /// Fails if an option is wrong.
+    pub(crate) fn load(&self) -> Result<(Load, Option<String>), Failure> {
+        let load = self.options.load(&self.server, &self.load)?;
+        Ok((load, self.judged.clone()))
+    }
+}
+
+/// Returns the words of a load command that was given as words, or as one quoted text.
+///
+/// # Errors
+///
+/// Fails if the words are empty, or if a quote is not closed.
+pub fn load_words(words: &[String]) -> Result<Vec<String>, Failure> {
+    let words = match words {
+        [text] => split("the load command", text)?,
+        words => words.to_vec(),
+    };
+    match words.first() {
+        Some(first) if !first.is_empty() => Ok(words),
+        _ => Err(Failure::Usage(format!(
+            "the load command is missing{HELP}put it after `--`: -- wrk -t1 -c32 -d1s \
+             'http://127.0.0.1:{{port}}/'"
+        ))),
+    }
+}
+
+fn split(option: &str, text: &str) -> Result<Vec<String>, Failure> {
+    let words = shell_words::split(text);
+    words.map_err(|problem| Failure::Usage(format!("{option} '{text}': {problem}")))
+}
+
+impl ServerOptions {
+    /// Checks the options, and returns what a worker does with a server.
+    ///
+    /// # Errors
+    ///
+    /// Fails if an option is wrong, or if nothing says how to read the output of the load command.
+    pub fn load(&self, server: &str, load: &[String]) -> Result<Load, Failure> {
+        let server_words = split("--server", server)?;
+        if server_words.first().is_none_or(String::is_empty) {
+            return Err(Failure::Usage("--server: the command is empty".to_owned()));
+        }
+        let load = load_words(load)?;
+        let generator = match &self.generator {
+            Some(name) => Generator::named(name),
+            None => Generator::of_command(&load),
+        };
+        if generator.is_none() && self.value.is_empty() && self.requests.is_none() {
+            return Err(Failure::Usage(format!(
+                "'{}' is not a load generator that deadheat knows, so it cannot read what the \
+                 command prints{HELP}deadheat load --list-generators lists wrk, hey and the others, \
+                 and --generator NAME names the one behind a script; for any other program, --requests \
+                 REGEX reads the number of requests, and --value 'requests/s=Rate: ([0-9.]+)' a metric",
+                load[0]
+            )));
+        }
+        let values = self.value.iter().map(|text| self.named_value(text));
+        let values: Vec<NamedValue> = values.collect::<Result<_, _>>()?;
+        for (at, value) in values.iter().enumerate() {
+            if values[..at].iter().any(|other| other.name == value.name) {
+                return Err(Failure::Usage(format!(
+                    "--value: the metric '{}' is named twice",
+                    value.name
+                )));
+            }
+        }
+        for name in &self.higher_is_better {
+            if !values.iter().any(|value| value.name == *name) {
+                return Err(Failure::Usage(format!(
+                    "--higher-is-better {name}: no --value has this name"
+                )));
+            }
+        }
+        let requests = self.requests.as_deref();
+        let requests = requests.map(|text| NamedValue::new("requests", text, true));
+        let lists = self.parameter_list.chunks_exact(2);
+        let lists = lists.map(|list| Parameter::list(&list[0], &list[1]));
+        let parameters = combinations(&lists.collect::<Result<Vec<_>, _>>()?)?;
+        let ready = self.ready.as_deref();
+        let load = Load {
+            server: server_words,
+            generator,
+            load,
+            ready: match ready {
+                Some(text) => Ready::parse(text)?,
+                None => Ready::default_of(server)?,
+            },
+            ready_timeout: self.ready_timeout.unwrap_or(Duration::from_secs(30)),
+            values,
+            requests: requests.transpose()?,
+            reset: match &self.reset {
+                Some(text) => split("--reset", text)?,
+                None => Vec::new(),
+            },
+            data: self.data.clone(),
+            stop_signal: self.stop_signal.unwrap_or_default(),
+            grace: self.grace.unwrap_or(Duration::from_secs(5)),
+            pause_idle: self.pause_idle,
+            parameters,
+            server_cores: self.server_cores.clone(),
+            generator_cores: self.generator_cores.clone(),
+        };
+        load.check()?;
+        Ok(load)
+    }
+
+    fn named_value(&self, text: &str) -> Result<NamedValue, Failure> {
+        let Some((name, regex)) = text.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+            return Err(Failure::Usage(format!(
+                "--value {text}: a name, = and a regular expression are expected{HELP}--value \
+                 'requests/s=Requests/sec: +([0-9.]+)'"
+            )));
+        };
+        let is_more = self.higher_is_better.iter().any(|more| more == name);
+        NamedValue::new(name, regex, is_more)
+    }
+
+    /// Returns the name of an option that was given; `None` if none was.
+    pub fn is_any_given(&self) -> Option<&'static str> {
+        let given = [
+            (self.ready.is_some(), "--ready"),
+            (self.ready_timeout.is_some(), "--ready-timeout"),
+            (self.generator.is_some(), "--generator"),
+            (!self.value.is_empty(), "--value"),
+            (!self.higher_is_better.is_empty(), "--higher-is-better"),
+            (self.requests.is_some(), "--requests"),
+            (self.reset.is_some(), "--reset"),
+            (self.data.is_some(), "--data"),
+            (self.stop_signal.is_some(), "--stop-signal"),
+            (self.grace.is_some(), "--grace"),
+            (self.pause_idle, "--pause-idle"),
+            (!self.parameter_list.is_empty(), "--parameter-list"),
+            (self.server_cores.is_some(), "--server-cores"),
+            (self.generator_cores.is_some(), "--generator-cores"),
+        ];
+        given
+            .into_iter()
+            .find(|(is_given, _)| *is_given)
+            .map(|(_, option)| option)
+    }
+
+    /// Returns the arguments with which this program becomes the worker of a side. `judged` is the
+    /// metric that the user named.
+    pub fn worker_arguments(
+        &self,
+        server: &str,
+        load: &[String],
+        judged: Option<&str>,
+    ) -> Vec<String> {
+        let mut words = vec![LOAD_WORKER.to_owned(), format!("--server={server}")];
+        let mut add = |option: &str, value: &str| words.push(format!("--{option}={value}"));
+        let seconds = |time: Duration| format!("{}s", time.as_secs_f64());
+        let optional = [
+            ("judged", judged.map(str::to_owned)),
+            ("ready", self.ready.clone()),
+            ("ready-timeout", self.ready_timeout.map(seconds)),
+            ("generator", self.generator.clone()),
+            ("requests", self.requests.clone()),
+            ("reset", self.reset.clone()),
+            (
+                "stop-signal",
+                self.stop_signal.map(|signal| signal.to_string()),
+            ),
+            ("grace", self.grace.map(seconds)),
+            (
+                "server-cores",
+                self.server_cores.as_ref().map(ToString::to_string),
+            ),
+            (
+                "generator-cores",
+                self.generator_cores.as_ref().map(ToString::to_string),
+            ),
+        ];
+        for (option, value) in optional {
+            if let Some(value) = value {
+                add(option, &value);
+            }
+        }
+        for value in &self.value {
+            add("value", value);
+        }
+        for name in &self.higher_is_better {
+            add("higher-is-better", name);
+        }
+        if let Some(data) = &self.data {
+            add("data", &data.to_string_lossy());
+        }
+        if self.pause_idle {
+            words.push("--pause-idle".to_owned());
+        }
+        for list in self.parameter_list.chunks_exact(2) {
+            words.extend([
+                "--parameter-list".to_owned(),
+                list[0].clone(),
+                list[1].clone(),
+            ]);
+        }
+        words.push("--".to_owned());
+        words.extend(load.iter().cloned());
+        words
+    }
+}

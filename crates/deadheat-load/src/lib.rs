@@ -1,0 +1,20 @@
+//! Races two servers under load. Each side of a race is a worker, a process of its own that starts
+//! one server, sends it bursts of requests with a load generator, and watches the server's
+//! processes.
+
+mod bottleneck;
+mod burst;
+pub mod command;
+pub mod generators;
+mod load;
+mod placeholders;
+mod run_burst;
+mod run_cores;
+mod run_output;
+mod run_processes;
+mod run_server;
+mod run_worker;
+
+pub use command::{ServerOptions, WorkerArgs};
+pub use load::Load;
+pub use run_worker::work;

@@ -1,0 +1,298 @@
+//! What a worker does with a server: the commands, the readiness, the metrics and the cores.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use deadheat::parts::exit::Failure;
+use deadheat::parts::model::HELP;
+use regex_lite::Regex;
+
+use crate::generators::Generator;
+
+/// A server, the load that it gets, and what is read from the load command.
+#[derive(Clone, Debug)]
+pub struct Load {
+    pub(crate) server: Vec<String>,
+    pub(crate) generator: Option<&'static Generator>,
+    pub(crate) load: Vec<String>,
+    pub(crate) ready: Ready,
+    pub(crate) ready_timeout: Duration,
+    pub(crate) values: Vec<NamedValue>,
+    pub(crate) requests: Option<NamedValue>,
+    pub(crate) reset: Vec<String>,
+    pub(crate) data: Option<PathBuf>,
+    pub(crate) stop_signal: StopSignal,
+    pub(crate) grace: Duration,
+    pub(crate) pause_idle: bool,
+    /// The names and values of each combination of parameters; a single empty one without
+    /// parameters.
+    pub(crate) parameters: Vec<Vec<(String, String)>>,
+    pub(crate) server_cores: Option<CoreList>,
+    pub(crate) generator_cores: Option<CoreList>,
+}
+
+impl Load {
+    /// Refuses commands with which both sides would use one port or one server.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let names = ["{port}", "{socket}"];
+        let has = |words: &[String]| {
+            let mut words = words.iter();
+            words.any(|word| names.iter().any(|name| word.contains(name)))
+        };
+        if !has(&self.load) {
+            return Err(Failure::Usage(format!(
+                "the load command '{}' has neither {{port}} nor {{socket}}, so both servers would \
+                 get the load of one{HELP}each server has a port of its own: write {{port}} where the \
+                 load command needs the port, or {{socket}} for a unix socket",
+                self.load.join(" ")
+            )));
+        }
+        let data = self.server.iter().chain(&self.reset).chain(&self.load);
+        if self.data.is_some() && !data.into_iter().any(|word| word.contains("{data}")) {
+            return Err(Failure::Usage(format!(
+                "--data: no command contains {{data}}{HELP}write {{data}} where the server needs the \
+                 path of its copy of the folder"
+            )));
+        }
+        if let (Some(servers), Some(generators)) = (&self.server_cores, &self.generator_cores)
+            && let Some(core) = servers.0.iter().find(|core| generators.0.contains(core))
+        {
+            return Err(Failure::Usage(format!(
+                "--server-cores and --generator-cores both contain core {core}"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Returns the names of the benchmarks: the load command with each combination of parameters.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let name = |values: &Vec<(String, String)>| match values.is_empty() {
+            true => "load".to_owned(),
+            false => {
+                let values: Vec<String> = values
+                    .iter()
+                    .map(|(name, value)| format!("{name}={value}"))
+                    .collect();
+                values.join(" ")
+            }
+        };
+        self.parameters.iter().map(name).collect()
+    }
+
+    /// Returns true if the number of requests of a burst is known, so that CPU time is given per
+    /// request.
+    pub(crate) fn counts_requests(&self) -> bool {
+        self.generator.is_some() || self.requests.is_some()
+    }
+}
+
+/// A number that is read from the output of the load command.
+#[derive(Clone, Debug)]
+pub struct NamedValue {
+    pub(crate) name: String,
+    regex: Regex,
+    pub(crate) is_more: bool,
+}
+
+impl NamedValue {
+    pub(crate) fn new(name: &str, regex: &str, is_more: bool) -> Result<Self, Failure> {
+        let compiled = Regex::new(regex).map_err(|problem| {
+            Failure::Usage(format!("the regular expression '{regex}': {problem}"))
+        })?;
+        Ok(Self {
+            name: name.to_owned(),
+            regex: compiled,
+            is_more,
+        })
+    }
+
+    /// Returns the number in the last match; the last line of a generator is its summary.
+    pub(crate) fn read(&self, output: &str) -> Result<f64, String> {
+        let found = self.regex.captures_iter(output).last().ok_or_else(|| {
+            format!(
+                "'{}' matches nothing that the load command printed",
+                self.regex
+            )
+        })?;
+        let text = found
+            .get(1)
+            .or_else(|| found.get(0))
+            .map_or("", |text| text.as_str());
+        let number: Option<f64> = text.trim().replace(',', "").parse().ok();
+        number
+            .filter(|number| number.is_finite())
+            .ok_or_else(|| format!("'{}' matches '{text}', which is not a number", self.regex))
+    }
+}
+
+/// The sign that a server accepts requests.
+#[derive(Clone, Debug)]
+pub enum Ready {
+    /// A request to this URL is answered with a code below 400.
+    Http {
+        /// The host and the port, as in the URL.
+        authority: String,
+        /// The path with its query.
+        path: String,
+    },
+    /// This port accepts connections.
+    Tcp(String),
+    /// This unix socket accepts connections.
+    Unix(String),
+    /// The server prints a line that matches.
+    Log(Regex),
+    /// This command ends with exit code 0.
+    Command(Vec<String>),
+}
+
+impl Ready {
+    pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
+        let wrong = |why: String| Err(Failure::Usage(format!("--ready {text}: {why}")));
+        if let Some(rest) = text.strip_prefix("http://") {
+            let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+            return Ok(Self::Http {
+                authority: authority.to_owned(),
+                path: format!("/{path}"),
+            });
+        }
+        if text.starts_with("https://") {
+            return wrong(format!(
+                "deadheat does not speak TLS itself{HELP}wait for the port by tcp:{{port}}, or by a \
+                 command: --ready 'curl -fsk {text}'"
+            ));
+        }
+        if let Some(port) = text.strip_prefix("tcp:") {
+            return Ok(Self::Tcp(port.to_owned()));
+        }
+        if let Some(path) = text.strip_prefix("unix:") {
+            return Ok(Self::Unix(path.to_owned()));
+        }
+        if let Some(regex) = text.strip_prefix("log:") {
+            return match Regex::new(regex) {
+                Ok(regex) => Ok(Self::Log(regex)),
+                Err(problem) => wrong(problem.to_string()),
+            };
+        }
+        match shell_words::split(text) {
+            Ok(words) if words.first().is_some_and(|word| !word.is_empty()) => {
+                Ok(Self::Command(words))
+            }
+            Ok(_) => wrong("the command is empty".to_owned()),
+            Err(problem) => wrong(problem.to_string()),
+        }
+    }
+
+    pub(crate) fn default_of(server: &str) -> Result<Self, Failure> {
+        if server.contains("{port}") {
+            return Ok(Self::Tcp("{port}".to_owned()));
+        }
+        if server.contains("{socket}") {
+            return Ok(Self::Unix("{socket}".to_owned()));
+        }
+        Err(Failure::Usage(format!(
+            "the server '{server}' has neither {{port}} nor {{socket}}, so nothing says when it is \
+             ready{HELP}write {{port}} where the server needs its port; a server that reads its port \
+             from the variable PORT, which deadheat sets, needs --ready tcp:{{port}}"
+        )))
+    }
+}
+
+/// A signal that asks a server to stop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StopSignal {
+    /// SIGTERM.
+    #[default]
+    Term,
+    /// SIGINT.
+    Int,
+    /// SIGQUIT.
+    Quit,
+    /// SIGHUP.
+    Hup,
+    /// SIGUSR1.
+    Usr1,
+    /// SIGUSR2.
+    Usr2,
+    /// SIGKILL.
+    Kill,
+}
+
+impl StopSignal {
+    const ALL: [(Self, &'static str); 7] = [
+        (Self::Term, "TERM"),
+        (Self::Int, "INT"),
+        (Self::Quit, "QUIT"),
+        (Self::Hup, "HUP"),
+        (Self::Usr1, "USR1"),
+        (Self::Usr2, "USR2"),
+        (Self::Kill, "KILL"),
+    ];
+
+    /// Returns the signal with this name, with or without `SIG`.
+    ///
+    /// # Errors
+    ///
+    /// Fails for names of other signals.
+    pub fn named(name: &str) -> Result<Self, String> {
+        let upper = name.to_uppercase();
+        let short = upper.strip_prefix("SIG").unwrap_or(&upper);
+        let found = Self::ALL.into_iter().find(|(_, known)| *known == short);
+        found.map(|(signal, _)| signal).ok_or_else(|| {
+            let known = Self::ALL.map(|(_, name)| name);
+            format!("'{name}' is not one of {}", known.join(", "))
+        })
+    }
+}
+
+impl fmt::Display for StopSignal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut all = Self::ALL.into_iter();
+        f.write_str(
+            all.find(|(signal, _)| signal == self)
+                .map_or("TERM", |(_, name)| name),
+        )
+    }
+}
+
+/// Numbers of cores.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoreList(pub(crate) Vec<u32>);
+
+impl CoreList {
+    /// Parses numbers and ranges, such as `0-3,8`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the text is not a list of numbers and ranges.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        /// More than Linux supports.
+        const MOST: u32 = 8_192;
+        let wrong = || {
+            format!("'{text}' is not a list of cores{HELP}write numbers and ranges, such as 0-3,8")
+        };
+        let mut cores = Vec::new();
+        for part in text.split(',') {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let number = |text: &str| {
+                let number = text.trim().parse::<u32>().ok();
+                number.filter(|number| *number < MOST).ok_or_else(wrong)
+            };
+            let (first, last) = (number(first)?, number(last)?);
+            if first > last {
+                return Err(wrong());
+            }
+            cores.extend(first..=last);
+        }
+        cores.sort_unstable();
+        cores.dedup();
+        Ok(Self(cores))
+    }
+}
+
+impl fmt::Display for CoreList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cores: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        f.write_str(&cores.join(","))
+    }
+}

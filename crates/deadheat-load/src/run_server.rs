@@ -1,0 +1,519 @@
+//! A server: its start, its readiness and its end.
+
+use std::collections::hash_map::RandomState;
+use std::fs;
+use std::hash::{BuildHasher, Hasher};
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use deadheat::parts::format::ScratchFolder;
+use deadheat::parts::model::words_of_system;
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::WaitStatus;
+use nix::unistd::Pid;
+
+use crate::load::{Load, Ready, StopSignal};
+use crate::placeholders::Placeholders;
+use crate::run_cores::{Cores, on};
+use crate::run_output::{Log, end_of, read_bounded};
+use crate::run_processes::{Listeners, living, reap, signal_all};
+
+/// The number of ports that are tried if another process takes a port before the server.
+const PORTS_TRIED: u32 = 3;
+/// The longest time that an attempt to reach a server may take.
+const ATTEMPT: Duration = Duration::from_secs(1);
+/// The time within which processes vanish after SIGKILL.
+const KILLED_WITHIN: Duration = Duration::from_secs(2);
+
+/// Variables that would send requests to local servers through a proxy.
+const PROXIES: [&str; 6] = [
+    "http_proxy",
+    "HTTP_PROXY",
+    "https_proxy",
+    "HTTPS_PROXY",
+    "all_proxy",
+    "ALL_PROXY",
+];
+
+/// A running server with its folder. All processes below this one are processes of the server.
+pub(crate) struct Server {
+    main: Pid,
+    ended: Option<WaitStatus>,
+    log: Log,
+    pub(crate) placeholders: Placeholders,
+    port: u16,
+    stop_signal: Signal,
+    grace: Duration,
+    _folder: ScratchFolder,
+}
+
+/// Why a server did not start.
+enum NotStarted {
+    /// Another process took its port.
+    PortTaken,
+    Failed(String),
+}
+
+impl Server {
+    /// Starts the server of a side and waits until it is ready. Errors follow the name of the side,
+    /// as in "'new' was not ready within 30 s".
+    pub(crate) fn start(
+        load: &Load,
+        parameters: &[(String, String)],
+        cores: &Cores,
+    ) -> Result<Self, String> {
+        let mut tried = 1;
+        loop {
+            match Self::start_on(free_port()?, load, parameters, cores) {
+                Ok(server) => return Ok(server),
+                Err(NotStarted::PortTaken) if tried < PORTS_TRIED => tried += 1,
+                Err(NotStarted::PortTaken) => {
+                    return Err(format!(
+                        "was not started: other processes took the {PORTS_TRIED} ports that it got"
+                    ));
+                }
+                Err(NotStarted::Failed(why)) => return Err(why),
+            }
+        }
+    }
+
+    fn start_on(
+        port: u16,
+        load: &Load,
+        parameters: &[(String, String)],
+        cores: &Cores,
+    ) -> Result<Self, NotStarted> {
+        let failed = NotStarted::Failed;
+        let folder = ScratchFolder::create_large()
+            .map_err(|error| failed(format!("was not started: {error}")))?;
+        note_folder(folder.path());
+        let data = folder.path().join("data");
+        if let Some(source) = &load.data {
+            copy_folder(source, &data).map_err(|problem| {
+                failed(format!(
+                    "was not started: --data {}: {problem}",
+                    source.display()
+                ))
+            })?;
+        }
+        let socket = folder.path().join("socket");
+        let placeholders = Placeholders::new(parameters)
+            .with("port", port)
+            .with("socket", socket.display())
+            .with("data", data.display());
+        let words = placeholders.fill_all(&load.server);
+        let awaited = match &load.ready {
+            Ready::Log(regex) => Some(regex),
+            _ => None,
+        };
+        let log = Log::awaiting(awaited);
+        let mut command = command(&words, port);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = on(&cores.servers, || command.spawn())
+            .map_err(std::io::Error::from)
+            .and_then(|started| started)
+            .map_err(|problem| {
+                failed(format!(
+                    "was not started: {}",
+                    not_started(&words[0], &problem)
+                ))
+            })?;
+        follow(&mut child, &log);
+        let mut server = Self {
+            main: Pid::from_raw(child.id().cast_signed()),
+            ended: None,
+            log,
+            placeholders,
+            port,
+            stop_signal: signal(load.stop_signal),
+            grace: load.grace,
+            _folder: folder,
+        };
+        server.wait_until_ready(load)?;
+        server.check_port(load).map_err(failed)?;
+        server.reset(load).map_err(failed)?;
+        Ok(server)
+    }
+
+    fn wait_until_ready(&mut self, load: &Load) -> Result<(), NotStarted> {
+        let end = Instant::now() + load.ready_timeout;
+        let mut pause = Duration::from_millis(2);
+        loop {
+            let last = match self.is_ready(&load.ready, end) {
+                Ok(()) => return Ok(()),
+                Err(why) => why,
+            };
+            if self.has_ended() {
+                if Listeners::now().is_taken(self.port) {
+                    return Err(NotStarted::PortTaken);
+                }
+                return Err(NotStarted::Failed(format!(
+                    "{} before it was ready{}",
+                    self.end(),
+                    self.log.quoted()
+                )));
+            }
+            if Instant::now() >= end {
+                let ports = Listeners::now().own();
+                let elsewhere = match &ports[..] {
+                    [] => String::new(),
+                    ports if ports.contains(&self.port) => String::new(),
+                    ports => format!(
+                        "; it listens on {}, and its port is {}: the server needs {{port}} or the \
+                         variable PORT",
+                        list(ports),
+                        self.port
+                    ),
+                };
+                return Err(NotStarted::Failed(format!(
+                    "was not ready within {:?} (--ready-timeout): {last}{elsewhere}{}",
+                    load.ready_timeout,
+                    self.log.quoted()
+                )));
+            }
+            sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(100));
+        }
+    }
+
+    fn is_ready(&self, ready: &Ready, end: Instant) -> Result<(), String> {
+        let fill = |text: &str| self.placeholders.fill(text);
+        match ready {
+            Ready::Http { authority, path } => http(&fill(authority), &fill(path)),
+            Ready::Tcp(port) => {
+                let text = fill(port);
+                let port: u16 = text
+                    .parse()
+                    .map_err(|_| format!("'{text}' is not a port"))?;
+                let local = [
+                    TcpStream::connect_timeout(&(Ipv4Addr::LOCALHOST, port).into(), ATTEMPT),
+                    TcpStream::connect_timeout(&(Ipv6Addr::LOCALHOST, port).into(), ATTEMPT),
+                ];
+                let is_open = local.iter().any(Result::is_ok);
+                is_open
+                    .then_some(())
+                    .ok_or(format!("port {port} accepts no connection"))
+            }
+            Ready::Unix(path) => {
+                let path = fill(path);
+                let connected = UnixStream::connect(&path);
+                connected
+                    .map(|_| ())
+                    .map_err(|problem| format!("{path}: {problem}"))
+            }
+            Ready::Log(regex) => match self.log.is_seen() {
+                true => Ok(()),
+                false => Err(format!("it printed nothing that '{regex}' matches")),
+            },
+            // The last attempt, too, has a moment to end.
+            Ready::Command(words) => self.run(words, end.max(Instant::now() + ATTEMPT)),
+        }
+    }
+
+    /// Refuses a server whose port belongs to another process, or that listens elsewhere.
+    fn check_port(&self, load: &Load) -> Result<(), String> {
+        let uses_port = load.load.iter().any(|word| word.contains("{port}"));
+        let listeners = Listeners::now();
+        let own = listeners.own();
+        if !uses_port || listeners.is_own(self.port) {
+            return Ok(());
+        }
+        if listeners.is_taken(self.port) {
+            return Err(format!(
+                "was not started: another process listens on its port, {}",
+                self.port
+            ));
+        }
+        match &own[..] {
+            // A server in a container of its own shows no socket.
+            [] => Ok(()),
+            ports => Err(format!(
+                "listens on {}, and not on its port, {}; the server needs {{port}} or the variable \
+                 PORT",
+                list(ports),
+                self.port
+            )),
+        }
+    }
+
+    fn reset(&self, load: &Load) -> Result<(), String> {
+        if load.reset.is_empty() {
+            return Ok(());
+        }
+        let end = Instant::now() + load.ready_timeout;
+        self.run(&load.reset, end)
+            .map_err(|why| format!("was not reset: --reset: {why}"))
+    }
+
+    /// Runs a command that helps, such as a test whether the server is ready.
+    fn run(&self, words: &[String], end: Instant) -> Result<(), String> {
+        let words = self.placeholders.fill_all(words);
+        let mut command = command(&words, self.port);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command
+            .spawn()
+            .map_err(|problem| not_started(&words[0], &problem))?;
+        let stderr = child.stderr.take();
+        let reader = std::thread::spawn(move || stderr.map(read_bounded).unwrap_or_default());
+        let stdout = child.stdout.take();
+        std::thread::spawn(move || stdout.map(read_bounded));
+        let status = loop {
+            match child.try_wait() {
+                Ok(Some(status)) => break status,
+                Ok(None) if Instant::now() < end => sleep(Duration::from_millis(2)),
+                Ok(None) => {
+                    let _ = child.kill();
+                    let _ = child.wait();
+                    return Err(format!("'{}' did not end", words.join(" ")));
+                }
+                Err(problem) => return Err(problem.to_string()),
+            }
+        };
+        if status.success() {
+            return Ok(());
+        }
+        let printed = reader.join().unwrap_or_default();
+        Err(format!(
+            "'{}' ended with {status}{}",
+            words.join(" "),
+            end_of(&printed)
+        ))
+    }
+
+    /// Returns true if no process of the server is left.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.ended = self.ended.or_else(|| reap(self.main));
+        // A server may go into the background; its first process then ends.
+        self.ended.is_some() && living().is_empty()
+    }
+
+    /// Returns how the server ended, for a message.
+    pub(crate) fn end(&self) -> String {
+        match self.ended {
+            Some(WaitStatus::Exited(_, code)) => format!("ended with exit code {code}"),
+            Some(WaitStatus::Signaled(_, signal, _)) => format!("was killed by {signal}"),
+            _ => "ended".to_owned(),
+        }
+    }
+
+    pub(crate) fn quoted(&self) -> String {
+        self.log.quoted()
+    }
+
+    /// Stops or continues all processes of the server.
+    pub(crate) fn pause(&self, is_paused: bool) {
+        signal_all(if is_paused {
+            Signal::SIGSTOP
+        } else {
+            Signal::SIGCONT
+        });
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.pause(false);
+        if self.ended.is_none() {
+            let _ = kill(self.main, self.stop_signal);
+        } else {
+            signal_all(self.stop_signal);
+        }
+        if !vanish(self.main, self.grace) {
+            end_all();
+        }
+    }
+}
+
+/// Kills all descendants.
+pub(crate) fn end_all() {
+    let end = Instant::now() + KILLED_WITHIN;
+    while !living().is_empty() && Instant::now() < end {
+        signal_all(Signal::SIGKILL);
+        vanish(Pid::this(), Duration::from_millis(20));
+    }
+}
+
+/// Waits until no descendant is left, and reaps them. Returns false after `time`.
+fn vanish(main: Pid, time: Duration) -> bool {
+    let end = Instant::now() + time;
+    loop {
+        reap(main);
+        if living().is_empty() {
+            return true;
+        }
+        if Instant::now() >= end {
+            return false;
+        }
+        sleep(Duration::from_millis(5));
+    }
+}
+
+/// Returns the command of a server, or one that talks to it.
+pub(crate) fn command(words: &[String], port: u16) -> Command {
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).stdin(Stdio::null());
+    for proxy in PROXIES {
+        command.env_remove(proxy);
+    }
+    command.env("PORT", port.to_string());
+    command
+}
+
+impl Server {
+    /// Returns the command of the load generator.
+    pub(crate) fn load_command(&self, words: &[String]) -> Command {
+        command(words, self.port)
+    }
+}
+
+/// Returns the reason why a program cannot be started.
+pub(crate) fn not_started(program: &str, problem: &std::io::Error) -> String {
+    match problem.kind() {
+        std::io::ErrorKind::NotFound if !program.contains('/') => {
+            format!("no program '{program}' is in PATH")
+        }
+        _ => format!("{program}: {}", words_of_system(problem)),
+    }
+}
+
+fn follow(child: &mut Child, log: &Log) {
+    if let Some(stdout) = child.stdout.take() {
+        log.follow(stdout);
+    }
+    if let Some(stderr) = child.stderr.take() {
+        log.follow(stderr);
+    }
+}
+
+fn signal(signal: StopSignal) -> Signal {
+    match signal {
+        StopSignal::Term => Signal::SIGTERM,
+        StopSignal::Int => Signal::SIGINT,
+        StopSignal::Quit => Signal::SIGQUIT,
+        StopSignal::Hup => Signal::SIGHUP,
+        StopSignal::Usr1 => Signal::SIGUSR1,
+        StopSignal::Usr2 => Signal::SIGUSR2,
+        StopSignal::Kill => Signal::SIGKILL,
+    }
+}
+
+fn list(ports: &[u16]) -> String {
+    let ports: Vec<String> = ports.iter().map(ToString::to_string).collect();
+    match ports.len() {
+        1 => format!("port {}", ports[0]),
+        _ => format!("ports {}", ports.join(", ")),
+    }
+}
+
+/// Returns a random port on which nothing listens. The ports of connections that the system chooses
+/// come from another range, so no client takes the port before the server does.
+fn free_port() -> Result<u16, String> {
+    const FIRST: u16 = 10_000;
+    let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    let lowest = range
+        .split_whitespace()
+        .next()
+        .and_then(|low| low.parse::<u16>().ok());
+    let end = lowest.unwrap_or(32_768).max(FIRST + 1_000);
+    for _ in 0..100 {
+        let random = RandomState::new().build_hasher().finish();
+        let port = FIRST + (random % u64::from(end - FIRST)) as u16;
+        let is_free = TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).is_ok();
+        // A machine without IPv6 refuses the address, not the port.
+        let other = TcpListener::bind((Ipv6Addr::LOCALHOST, port)).map_err(|error| error.kind());
+        if is_free && other.err() != Some(std::io::ErrorKind::AddrInUse) {
+            return Ok(port);
+        }
+    }
+    Err("was not started: no port is free".to_owned())
+}
+
+/// Sends a request and reads the first line of the reply.
+fn http(authority: &str, path: &str) -> Result<(), String> {
+    let with_port = match authority.rsplit_once(':') {
+        Some((_, port)) if port.parse::<u16>().is_ok() => authority.to_owned(),
+        _ => format!("{authority}:80"),
+    };
+    let addresses = with_port.to_socket_addrs();
+    let addresses = addresses.map_err(|problem| format!("{authority}: {problem}"))?;
+    let mut last = format!("{authority} has no address");
+    for address in addresses {
+        let mut stream = match TcpStream::connect_timeout(&address, ATTEMPT) {
+            Ok(stream) => stream,
+            Err(problem) => {
+                last = format!("http://{authority}{path}: {problem}");
+                continue;
+            }
+        };
+        let _ = stream.set_read_timeout(Some(ATTEMPT));
+        let _ = stream.set_write_timeout(Some(ATTEMPT));
+        let request =
+            format!("GET {path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n");
+        let mut reply = Vec::new();
+        let sent = stream.write_all(request.as_bytes());
+        let read = sent.and_then(|()| stream.take(4_096).read_to_end(&mut reply));
+        let reply = String::from_utf8_lossy(&reply);
+        let first = reply.lines().next().unwrap_or_default();
+        let code = first
+            .split(' ')
+            .nth(1)
+            .and_then(|code| code.parse::<u16>().ok());
+        match code.filter(|_| first.starts_with("HTTP/")) {
+            Some(code) if code < 400 => return Ok(()),
+            Some(code) => last = format!("http://{authority}{path} answers with code {code}"),
+            None => {
+                let what = read
+                    .err()
+                    .map_or("no reply of HTTP".to_owned(), |e| e.to_string());
+                last = format!("http://{authority}{path}: {what}");
+            }
+        }
+    }
+    Err(last)
+}
+
+/// Copies a folder with its files and links.
+fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir(to)?;
+    fs::set_permissions(to, fs::metadata(from)?.permissions())?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (kind, copy): (_, PathBuf) = (entry.file_type()?, to.join(entry.file_name()));
+        if kind.is_dir() {
+            copy_folder(&entry.path(), &copy)?;
+        } else if kind.is_symlink() {
+            std::os::unix::fs::symlink(fs::read_link(entry.path())?, &copy)?;
+        } else if kind.is_file() {
+            fs::copy(entry.path(), &copy)?;
+        }
+    }
+    Ok(())
+}
+
+/// The folders of the servers of this process.
+static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn note_folder(folder: &Path) {
+    let mut folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
+    folders.push(folder.to_owned());
+}
+
+/// Removes the folders of servers that no value owns any more because the process exits.
+pub(crate) fn remove_folders() {
+    let folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
+    for folder in &*folders {
+        let _ = fs::remove_dir_all(folder);
+    }
+}
+
+/// Makes this process the parent of orphans, such as servers that go into the background.
+pub(crate) fn adopt_orphans() -> Result<(), Errno> {
+    nix::sys::prctl::set_child_subreaper(true)
+}

@@ -1,0 +1,351 @@
+//! The worker of one side, by the protocol of `docs/protocol.md`: a block's turns are bursts of
+//! load.
+
+use std::env;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+use deadheat::parts::exit::{Failure, Status};
+use deadheat::parts::model::{HELP, Json, Object};
+use nix::unistd::close;
+
+use crate::bottleneck::Bottleneck;
+use crate::burst::{Burst, Column};
+use crate::command::WorkerArgs;
+use crate::load::Load;
+use crate::run_burst::burst;
+use crate::run_cores::{Cores, hold};
+use crate::run_server::{Server, adopt_orphans, end_all, remove_folders};
+
+/// The version of the worker protocol.
+const PROTOCOL: u64 = 2;
+/// What a worker may take longer to end than its servers.
+const LEAVES_LATER_MS: u128 = 2_000;
+
+/// Serves one side of a race until deadheat ends it.
+///
+/// # Errors
+///
+/// Fails if an option is wrong, or if deadheat has not started this process as a worker.
+pub fn work(args: &WorkerArgs) -> Result<Status, Failure> {
+    let (load, judged) = args.load()?;
+    let pipes = Pipes::taken().ok_or_else(|| {
+        Failure::Usage(format!(
+            "this is the worker of a race of servers, which deadheat starts itself{HELP}deadheat load \
+             --server OLD --server NEW -- LOAD races two servers"
+        ))
+    })?;
+    let mut worker = Worker::new(load, judged, pipes);
+    worker.serve();
+    drop(worker.running.take());
+    end_all();
+    Ok(Status::Done)
+}
+
+/// The pipes to deadheat and to the other worker.
+struct Pipes {
+    requests: Receiver<String>,
+    replies: File,
+    notes: Option<File>,
+    baton: Option<(File, File)>,
+}
+
+impl Pipes {
+    /// Opens the pipes that the environment names, so that processes started later inherit none of
+    /// them; `None` if this process is not a worker.
+    fn taken() -> Option<Self> {
+        let variable = |name: &str| env::var(name).unwrap_or_default();
+        let numbers = |text: &str| text.split(',').map(|fd| fd.parse().ok()).collect();
+        let own: Option<Vec<i32>> = numbers(&variable("DEADHEAT_WORKER"));
+        let [requests, replies, notes] = own?[..] else {
+            return None;
+        };
+        let baton: Option<Vec<i32>> = numbers(&variable("DEADHEAT_BATON"));
+        let baton = match baton.as_deref() {
+            Some([from, to]) => Some((opened(*from, false)?, opened(*to, true)?)),
+            _ => None,
+        };
+        let requests = opened(requests, false)?;
+        let (sender, receiver) = channel();
+        let read = move || {
+            for line in BufReader::new(requests).lines().map_while(Result::ok) {
+                let is_last = line.contains("\"bye\"");
+                if sender.send(line).is_err() || is_last {
+                    return;
+                }
+            }
+            // deadheat has ended or gives this process up, perhaps in the middle of a burst: nothing
+            // may stay behind.
+            end_all();
+            remove_folders();
+            std::process::exit(0);
+        };
+        thread::Builder::new().spawn(read).ok()?;
+        Some(Self {
+            requests: receiver,
+            replies: opened(replies, true)?,
+            notes: opened(notes, true),
+            baton,
+        })
+    }
+}
+
+/// Opens an inherited pipe once more, with close-on-exec, and closes the inherited descriptor.
+fn opened(fd: i32, is_written: bool) -> Option<File> {
+    let path = format!("/proc/self/fd/{fd}");
+    let mut options = OpenOptions::new();
+    let file = options
+        .read(!is_written)
+        .write(is_written)
+        .open(path)
+        .ok()?;
+    close(fd).ok()?;
+    Some(file)
+}
+
+/// A reply, or the problem of a request.
+type Answer = Result<Json, Json>;
+
+struct Worker {
+    load: Load,
+    pipes: Pipes,
+    columns: Vec<Column>,
+    bottleneck: Bottleneck,
+    running: Option<(Server, Cores)>,
+}
+
+impl Worker {
+    fn new(load: Load, judged: Option<String>, pipes: Pipes) -> Self {
+        let latencies = load
+            .generator
+            .map_or(&[][..], |one| one.latencies(&load.load));
+        let columns = Column::of(&load, latencies);
+        Self {
+            bottleneck: Bottleneck::new(&load, &columns, judged.as_deref()),
+            columns,
+            load,
+            pipes,
+            running: None,
+        }
+    }
+
+    fn serve(&mut self) {
+        let metrics: Json = self
+            .columns
+            .iter()
+            .map(|column| column.name(&self.load))
+            .collect();
+        let leaves = self.load.grace.as_millis() + LEAVES_LATER_MS;
+        let hello = Object::new()
+            .with("protocol", PROTOCOL)
+            .with("worker", "deadheat load")
+            .with("metrics", metrics)
+            .with(
+                "leaves_within_ms",
+                u64::try_from(leaves).unwrap_or(u64::MAX),
+            );
+        let mut reply = Json::tagged("hello", hello);
+        loop {
+            let line = format!("{reply}\n");
+            let is_failure = reply
+                .as_object()
+                .is_some_and(|said| said.get("failed").is_some());
+            if is_failure {
+                // deadheat may kill this process as soon as it knows.
+                drop(self.running.take());
+            }
+            if self.pipes.replies.write_all(line.as_bytes()).is_err() || is_failure {
+                return;
+            }
+            let Ok(request) = self.pipes.requests.recv() else {
+                return;
+            };
+            let parsed = Json::parse(&request);
+            let Some((kind, asked)) = parsed.as_ref().and_then(|json| json.as_object()?.only())
+            else {
+                return;
+            };
+            if kind == "bye" {
+                return;
+            }
+            reply = self
+                .answer(kind, asked.as_object())
+                .unwrap_or_else(|problem| problem);
+        }
+    }
+
+    fn answer(&mut self, kind: &str, asked: Option<&Object>) -> Answer {
+        let known = asked.ok_or_else(out_of_turn)?;
+        match kind {
+            "list" => Ok(self.listed()),
+            "prepare" if self.running.is_none() => self.prepare(known),
+            "calibrate" => self.calibrate(),
+            "warm_up" => {
+                self.burst()?;
+                Ok(Json::tagged("warm", Object::new().with("rounds", 1_u64)))
+            }
+            "block" => self.block(known),
+            "smoke" => {
+                self.burst()?;
+                Ok(Json::tagged("sound", Object::new()))
+            }
+            _ => Err(out_of_turn()),
+        }
+    }
+
+    fn listed(&self) -> Json {
+        let names = self.load.names();
+        let judged = self.bottleneck.usual_metric();
+        let benchmarks = names
+            .into_iter()
+            .zip(&self.load.parameters)
+            .map(|(name, values)| {
+                let values = values.iter().map(|(name, value)| {
+                    Json::List(vec![Json::Text(name.clone()), Json::Text(value.clone())])
+                });
+                // The servers and the generator divide the cores, so deadheat must not pin this process.
+                Json::from(
+                    Object::new()
+                        .with("name", name)
+                        .with("parameters", Json::List(values.collect()))
+                        .with("judged", judged)
+                        .with("threads", 2_u64),
+                )
+            });
+        let benchmarks = Json::List(benchmarks.collect());
+        Json::tagged("listed", Object::new().with("benchmarks", benchmarks))
+    }
+
+    fn prepare(&mut self, asked: &Object) -> Answer {
+        let name = asked
+            .get("benchmark")
+            .and_then(Json::as_text)
+            .unwrap_or_default();
+        let place = self.load.names().iter().position(|known| known == name);
+        let Some(place) = place else {
+            return Err(failed(Json::tagged("unknown", Object::new())));
+        };
+        if asked.get("callgrind").and_then(Json::as_bool) == Some(true) {
+            let why = "is a server, whose instructions callgrind cannot count burst by burst";
+            return Err(refused(why.to_owned()));
+        }
+        let cores = Cores::of(&self.load).map_err(refused)?;
+        adopt_orphans()
+            .and_then(|()| hold(&cores.generator))
+            .map_err(|problem| refused(format!("was not started: {problem}")))?;
+        let parameters = &self.load.parameters[place];
+        let server = Server::start(&self.load, parameters, &cores).map_err(refused)?;
+        if self.load.pause_idle {
+            server.pause(true);
+        }
+        self.running = Some((server, cores));
+        Ok(Json::tagged(
+            "prepared",
+            Object::new().with("renews_input", false),
+        ))
+    }
+
+    fn burst(&mut self) -> Result<Burst, Json> {
+        if let Some(notes) = &mut self.pipes.notes {
+            let _ = notes.write(&[1]);
+        }
+        let (server, cores) = self.running.as_mut().ok_or_else(out_of_turn)?;
+        burst(server, &self.load, cores).map_err(refused)
+    }
+
+    fn calibrate(&mut self) -> Answer {
+        let burst = self.burst()?;
+        burst.row(&self.columns).map_err(refused)?;
+        self.bottleneck.check(&burst).map_err(refused)?;
+        let mut notes = self.bottleneck.notes(&burst);
+        if let Some((_, cores)) = self
+            .running
+            .as_ref()
+            .filter(|(_, cores)| cores.are_shared())
+        {
+            notes.push(format!(
+                "The servers and the load generator shared cores ({}), so each slowed the other down.",
+                cores.servers.len()
+            ));
+        }
+        let call_ns = Json::List(vec![Json::Number(burst.wall_ns())]);
+        let said = Object::new()
+            .with("iterations", 1_u64)
+            .with("call_ns", call_ns)
+            .with("most_iterations", 1_u64)
+            .with("notes", notes.iter().collect::<Json>());
+        Ok(Json::tagged("calibrated", said))
+    }
+
+    /// Runs the turns of a block. Between the turns of two workers, a byte in a pipe says whose turn
+    /// it is.
+    fn block(&mut self, asked: &Object) -> Answer {
+        let turns = asked
+            .get("turns")
+            .and_then(Json::as_list)
+            .ok_or_else(out_of_turn)?;
+        let own: Vec<bool> = turns.iter().map(|turn| *turn != Json::Null).collect();
+        let unrecorded = asked.get("unrecorded").and_then(Json::as_u64).unwrap_or(0) as usize;
+        let mut values = Vec::new();
+        if own.first() == Some(&false) {
+            self.pass_baton()?;
+        }
+        for at in 0..=own.len() {
+            let is_own = own.get(at) == Some(&true);
+            let was_own = at > 0 && own[at - 1];
+            if (is_own || at == own.len()) && !was_own {
+                self.await_baton()?;
+            }
+            if is_own {
+                let burst = self.burst()?;
+                if at >= unrecorded {
+                    values.extend(burst.row(&self.columns).map_err(refused)?);
+                    self.bottleneck.check(&burst).map_err(refused)?;
+                }
+                if own.get(at + 1) != Some(&true) {
+                    self.pass_baton()?;
+                }
+            }
+        }
+        let values = values.into_iter().map(Json::Number).collect();
+        Ok(Json::tagged(
+            "block",
+            Object::new().with("values", Json::List(values)),
+        ))
+    }
+
+    fn pass_baton(&mut self) -> Result<(), Json> {
+        match &mut self.pipes.baton {
+            Some((_, to)) => to.write_all(&[1]).map_err(|_| peer_gone()),
+            None => Ok(()),
+        }
+    }
+
+    fn await_baton(&mut self) -> Result<(), Json> {
+        match &mut self.pipes.baton {
+            Some((from, _)) => from.read_exact(&mut [0]).map_err(|_| peer_gone()),
+            None => Ok(()),
+        }
+    }
+}
+
+fn failed(problem: Json) -> Json {
+    let said = Object::new()
+        .with("contender", 0_u64)
+        .with("problem", problem);
+    Json::tagged("failed", said)
+}
+
+fn refused(why: String) -> Json {
+    failed(Json::tagged("refused", why))
+}
+
+fn out_of_turn() -> Json {
+    failed(Json::tagged("out_of_turn", Object::new()))
+}
+
+fn peer_gone() -> Json {
+    failed(Json::tagged("peer_gone", Object::new()))
+}

@@ -1,0 +1,69 @@
+//! Options of races of servers under load.
+
+use clap::Args;
+use deadheat::parts::exit::Failure;
+use deadheat::parts::model::HELP;
+use deadheat_build::Racing;
+use deadheat_load::ServerOptions;
+
+use crate::bench_options::BenchOptions;
+use crate::own_path::this_program;
+
+/// A server in the folder of each commit, and its load.
+#[derive(Debug, Args)]
+pub struct LoadOptions {
+    /// Race this server under load, started without a shell in the folder of each commit after
+    /// --build has run there; {port} is its port
+    #[arg(
+        long,
+        value_name = "CMD",
+        help_heading = "Servers and load",
+        requires = "load",
+        conflicts_with_all = ["exe", "cmake", "go", "pytest", "node", "vitest", "cargo"]
+    )]
+    server: Option<String>,
+    /// The load command, which sends one burst of requests to the server
+    #[arg(
+        long,
+        value_name = "CMD",
+        help_heading = "Servers and load",
+        requires = "server"
+    )]
+    load: Option<String>,
+    #[command(flatten)]
+    options: ServerOptions,
+}
+
+impl LoadOptions {
+    /// Returns true if servers are raced.
+    pub fn is_asked_for(&self) -> bool {
+        self.server.is_some()
+    }
+
+    /// Checks the options and returns the worker that races in the folder of each commit; `None` if
+    /// no server is raced.
+    pub(crate) fn racing(&self) -> Result<Option<Racing>, Failure> {
+        let (Some(server), Some(load)) = (&self.server, &self.load) else {
+            return match self.options.is_any_given() {
+                Some(option) => Err(Failure::Usage(format!(
+                    "{option}: only races of servers have this option{HELP}--server CMD and --load CMD \
+                     race a server of each commit"
+                ))),
+                None => Ok(None),
+            };
+        };
+        self.options.load(server, std::slice::from_ref(load))?;
+        Ok(Some(Racing::Worker(this_program()?)))
+    }
+
+    /// Returns the arguments of the worker.
+    pub(crate) fn arguments(&self, options: &BenchOptions) -> Vec<String> {
+        let (Some(server), Some(load)) = (&self.server, &self.load) else {
+            return Vec::new();
+        };
+        let judged = options.rules.settings().metric;
+        let judged = judged.as_ref().map(|metric| metric.name());
+        self.options
+            .worker_arguments(server, std::slice::from_ref(load), judged)
+    }
+}
