@@ -37,22 +37,21 @@ ON_NODE = [*AB, "-n", "500", "http://127.0.0.1:{port}/"]
 ON_NGINX = [*AB, "-n", "600", "-H", "Accept-Encoding: gzip", "http://127.0.0.1:{port}/"]
 ON_REDIS = ["redis-benchmark", "-p", "{port}", "-t", "get", "-n", "20000", "-c", "16"]
 ON_POSTGRES = ["pgbench", "-n", "-S", "-c", "4", "-t", "1000", "-h", "127.0.0.1", "-p", "{port}", "-U", "postgres", "postgres"]
-REDIS = "redis-server --port {port} --save '' --dir {data}-redis"
+REDIS = "redis-server --port {port} --save '' --dir {data}"
 PG = f"sh {POSTGRES} {{port}} {{data}}"
-FILL = "pgbench -i -q -s 2 -h 127.0.0.1 -p {port} -U postgres postgres"
 
 # The name, the servers, the load, and what differs; a second blank makes the name of a copy differ.
 COPIES = [
     ("Node", [f"node {NODE} {{port}} 0", f"node {NODE} {{port}}  0"], ON_NODE, []),
     ("nginx", [f"sh {NGINX} {{port}} {{data}} 1", f"sh {NGINX} {{port}} {{data}}  1"], ON_NGINX, []),
-    ("redis", [f"sh -c 'mkdir {{data}}-redis; exec {REDIS}'", f"sh -c 'mkdir {{data}}-redis;  exec {REDIS}'"], ON_REDIS, []),
+    ("redis", [REDIS, REDIS.replace("--save", " --save")], ON_REDIS, []),
     ("PostgreSQL", [PG, PG.replace(" {data}", "  {data}")], ON_POSTGRES, ["--ready", "pg_isready -q -h 127.0.0.1 -p {port}"]),
 ]
 KNOWN = [
     ("Node, 2% more work", [f"node {NODE} {{port}} 0", f"node {NODE} {{port}} 2"], ON_NODE, []),
     ("Node, 5% more work", [f"node {NODE} {{port}} 0", f"node {NODE} {{port}} 5"], ON_NODE, []),
     ("nginx, gzip level 1 and 2", [f"sh {NGINX} {{port}} {{data}} 1", f"sh {NGINX} {{port}} {{data}} 2"], ON_NGINX, []),
-    ("redis, io-threads 1 and 2", [COPIES[2][1][0], COPIES[2][1][0].replace("--save", "--io-threads 2 --save")], ON_REDIS, []),
+    ("redis, io-threads 1 and 2", [REDIS, REDIS.replace("--save", "--io-threads 2 --save")], ON_REDIS, []),
     ("PostgreSQL, jit on and off", [PG + " -c jit=on", PG + " -c jit=off"], ON_POSTGRES, COPIES[3][3]),
 ]
 

@@ -77,6 +77,7 @@ pub const ROLES: &[(&str, &str, Role)] = &[
     ("bench", "words", Races),
     ("bench", "arguments", Races),
     ("bench", "resume", ReadsRun),
+    ("load", "resume", ReadsRun),
     ("bisect", "resume", Reads),
     ("bisect", "log", Reads),
     ("compare", "words", ReadsFolders),

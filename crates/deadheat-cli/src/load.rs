@@ -29,8 +29,8 @@ pub const EXAMPLES: &str = "Examples:
 /// Options of `deadheat load`.
 #[derive(Debug, Args)]
 pub struct LoadArgs {
-    /// The command of a server, started without a shell: the baseline's first, then the candidate's;
-    /// {port} is its port, {socket} the path of a unix socket
+    /// The command that starts a server, without a shell. Give it twice: the baseline's, then the
+    /// candidate's; {port} is its port, {socket} the path of a unix socket
     #[arg(
         long,
         value_name = "CMD",
@@ -38,7 +38,7 @@ pub struct LoadArgs {
         help_heading = "Servers and load"
     )]
     server: Vec<String>,
-    /// Race only combinations of parameters whose names contain this
+    /// Race only the combinations of parameters whose names contain this
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
     /// The load command, which sends one burst of requests to the server on {port}

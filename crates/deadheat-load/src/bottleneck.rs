@@ -17,7 +17,7 @@ pub(crate) struct Bottleneck {
     bursts: u32,
 }
 
-/// The number of bursts in a replicate after which their mean is checked.
+/// The mean of the bursts of a replicate is checked from this burst on.
 const LEAST_BURSTS: u32 = 4;
 
 impl Bottleneck {
@@ -56,26 +56,40 @@ impl Bottleneck {
         &self.usual
     }
 
-    /// Adds a burst.
+    /// Checks the burst of the calibration run.
     ///
     /// # Errors
     ///
-    /// Fails if the race judges a rate, and the server was not the bottleneck: in the first burst,
-    /// or in the mean of the bursts of this process.
-    pub(crate) fn check(&mut self, burst: &Burst) -> Result<(), String> {
+    /// Fails if the race judges a rate, and the server was not the bottleneck.
+    pub(crate) fn check_first(&self, burst: &Burst) -> Result<(), String> {
+        self.check(burst.busy, BUSY)
+    }
+
+    /// Checks a recorded burst. A short disturbance does not end the race.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the race judges a rate, and the server was idle for most of the burst, or not the
+    /// bottleneck in the mean of several bursts.
+    pub(crate) fn check_next(&mut self, burst: &Burst) -> Result<(), String> {
         self.sum += burst.busy;
         self.bursts += 1;
-        let mean = self.sum / f64::from(self.bursts);
+        self.check(burst.busy, BUSY / 2.0)?;
+        match self.bursts >= LEAST_BURSTS {
+            true => self.check(self.sum / f64::from(self.bursts), BUSY),
+            false => Ok(()),
+        }
+    }
+
+    fn check(&self, busy: f64, least: f64) -> Result<(), String> {
         match &self.limited {
-            Some(metric) if mean < BUSY && (self.bursts == 1 || self.bursts >= LEAST_BURSTS) => {
-                Err(format!(
-                    "was not the bottleneck: it was busy for {:.0}% of a burst, and a verdict on \
+            Some(metric) if busy < least => Err(format!(
+                "was not the bottleneck: it was busy for {:.0}% of the time, and a verdict on \
                      {metric} needs {:.0}%; send more requests at once, give the generator more cores \
                      (--generator-cores), or judge the CPU time per request (--metric cpu)",
-                    mean * 100.0,
-                    BUSY * 100.0
-                ))
-            }
+                (busy * 100.0).floor(),
+                BUSY * 100.0
+            )),
             _ => Ok(()),
         }
     }
@@ -94,7 +108,8 @@ impl Bottleneck {
             notes.push(
                 "The load generator waits for each reply before it sends the next request, so a slow \
                  reply delays later requests, and the latencies leave out this delay. wrk2, oha -q \
-                 and k6 with constant-arrival-rate send requests at a fixed rate."
+                 and k6 with constant-arrival-rate (which deadheat cannot see in a script) send requests \
+                 at a fixed rate."
                     .to_owned(),
             );
         }

@@ -1,4 +1,4 @@
-//! The numbers of a burst, and what they are worth.
+//! The metrics of a burst.
 
 use deadheat::parts::model::{Better, Metric, column_name};
 
@@ -9,8 +9,10 @@ use crate::run_processes::Used;
 /// The share of a core below which a server is not the bottleneck of a burst.
 pub(crate) const BUSY: f64 = 0.8;
 
+const LOST_TIME: &str = "processes of the server ended without a parent that waited for them, so \
+                         their CPU time is unknown";
 const NO_COUNT: &str = "the load command did not print the number of requests; options such as -q \
-                        and --csv may leave it out, and --requests REGEX reads it from other words";
+                        and --csv may leave it out, and --requests REGEX reads it from any output";
 
 /// A metric of a burst.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +26,7 @@ pub(crate) enum Column {
     PeakRss,
     VoluntarySwitches,
     InvoluntarySwitches,
-    /// The share of its cores that the server used, in percent.
+    /// How busy the server was, in percent.
     Busy,
     /// The number of a `--value`, by its place.
     Value(usize),
@@ -34,12 +36,14 @@ pub(crate) enum Column {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Burst {
     wall_ns: f64,
+    /// The part of the burst in which the generator sent requests.
+    sending_ns: f64,
     requests: Option<f64>,
     report: Report,
     values: Vec<f64>,
     used: Used,
-    /// The share of the server's possible CPU time that it used or wanted: of one core for the
-    /// busiest thread, or of all cores for all threads.
+    /// The larger of two shares: of the burst, in which the busiest thread ran or waited for a core,
+    /// and of the time of all its cores, which all threads used.
     pub(crate) busy: f64,
 }
 
@@ -62,7 +66,7 @@ impl Burst {
         };
         if let Some((count, words)) = report.errors.iter().find(|(count, _)| *count > 0.0) {
             return Err(format!(
-                "{count} requests failed: {words}; servers that fail faster would win"
+                "{count} requests failed: {words}; a server that fails quickly would look faster"
             ));
         }
         let printed = format!("{stdout}\n{stderr}");
@@ -78,14 +82,18 @@ impl Burst {
             }
         }
         // A generator takes time to start and to print; the server is idle then.
-        let sending_ns = match (requests, report.rate) {
+        let sending_ns = match (report.requests, report.rate) {
             (Some(count), Some(rate)) if rate > 0.0 => (count / rate * 1e9).min(wall_ns),
             _ => wall_ns,
         };
         let of_all = used.cpu_ns / (sending_ns * cores.max(1) as f64);
         let busy = (used.busiest_ns / sending_ns).max(of_all).min(1.0);
+        if used.is_incomplete && load.counts_requests() {
+            return Err(LOST_TIME.to_owned());
+        }
         Ok(Self {
             wall_ns,
+            sending_ns,
             requests,
             report,
             values,
@@ -98,15 +106,9 @@ impl Burst {
     fn value(&self, column: &Column) -> Option<f64> {
         let per_request = |total: f64| total / self.requests.unwrap_or(1.0);
         Some(match column {
-            Column::Wall => match self.report.rate.filter(|rate| *rate > 0.0) {
-                Some(rate) => 1e9 / rate,
-                None => per_request(self.wall_ns),
-            },
+            Column::Wall => per_request(self.sending_ns),
             Column::Cpu => per_request(self.used.cpu_ns),
-            Column::Rate => self.report.rate.or_else(|| {
-                let requests = self.requests?;
-                Some(requests / self.wall_ns * 1e9)
-            })?,
+            Column::Rate => self.requests? / self.sending_ns * 1e9,
             Column::Latency(name) => {
                 let mut all = self.report.latencies.iter();
                 all.find(|(known, _)| known == name)?.1

@@ -21,10 +21,11 @@ pub struct ServerOptions {
     /// [default: tcp:{port} or unix:{socket}]
     #[arg(long, value_name = "WHAT", help_heading = SERVERS)]
     ready: Option<String>,
-    /// The maximum time that a server may take to get ready [default: 30s]
+    /// The maximum time until a server is ready, and also for --reset [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = SERVERS)]
     ready_timeout: Option<Duration>,
-    /// The load generator, which says how its output is read [default: by the name of its program]
+    /// Read the output of the load command as that of this load generator [default: by the name of the
+    /// program]
     #[arg(long, value_name = "NAME", value_parser = generator, help_heading = SERVERS)]
     generator: Option<String>,
     /// Read a metric from what the load command prints: the first group of REGEX, or the whole match
@@ -40,7 +41,7 @@ pub struct ServerOptions {
     /// Run this command whenever a server has started and is ready
     #[arg(long, value_name = "CMD", help_heading = SERVERS)]
     reset: Option<String>,
-    /// Give each server a fresh copy of this folder, as {data}
+    /// Give each server a fresh copy of this folder; {data} is its path
     #[arg(long, value_name = "DIR", help_heading = SERVERS)]
     data: Option<PathBuf>,
     /// The signal that stops a server [default: TERM]
@@ -52,7 +53,7 @@ pub struct ServerOptions {
     /// Stop the processes of the idle server (SIGSTOP) while the other server is under load
     #[arg(long, help_heading = SERVERS)]
     pause_idle: bool,
-    /// Race with each of the values, which replace {NAME} (may be repeated)
+    /// Run one race per value; the value replaces {NAME} (may be repeated)
     #[arg(
         short = 'L',
         long,
@@ -61,10 +62,12 @@ pub struct ServerOptions {
         help_heading = SERVERS
     )]
     parameter_list: Vec<String>,
-    /// The cores of the servers, such as 0-3,8 [default: half of the cores]
+    /// The cores of the servers, such as 0-3,8 [default: half of the cores, or those that
+    /// --generator-cores leaves]
     #[arg(long, value_name = "CORES", value_parser = CoreList::parse, help_heading = SERVERS)]
     server_cores: Option<CoreList>,
-    /// The cores of the load generator [default: the other half]
+    /// The cores of the load generator [default: the cores that the servers do not
+    /// have]
     #[arg(long, value_name = "CORES", value_parser = CoreList::parse, help_heading = SERVERS)]
     generator_cores: Option<CoreList>,
 }
@@ -149,8 +152,8 @@ impl ServerOptions {
         };
         if generator.is_none() && self.value.is_empty() && self.requests.is_none() {
             return Err(Failure::Usage(format!(
-                "'{}' is not a load generator that deadheat knows, so it cannot read what the \
-                 command prints{HELP}deadheat load --list-generators lists wrk, hey and the others, \
+                "'{}' is not a load generator that deadheat knows, so deadheat cannot read \
+                 what the command prints{HELP}deadheat load --list-generators lists wrk, hey and the others, \
                  and --generator NAME names the one behind a script; for any other program, --requests \
                  REGEX reads the number of requests, and --value 'requests/s=Rate: ([0-9.]+)' a metric",
                 load[0]

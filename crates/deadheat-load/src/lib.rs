@@ -9,9 +9,11 @@ pub mod generators;
 mod load;
 mod placeholders;
 mod run_burst;
+mod run_command;
 mod run_cores;
 mod run_output;
 mod run_processes;
+mod run_progress;
 mod run_server;
 mod run_worker;
 

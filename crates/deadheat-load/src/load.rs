@@ -33,7 +33,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// Refuses commands with which both sides would use one port or one server.
+    /// Refuses options that cannot be combined, and a load command that cannot reach each server.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         let names = ["{port}", "{socket}"];
         let has = |words: &[String]| {
@@ -42,8 +42,8 @@ impl Load {
         };
         if !has(&self.load) {
             return Err(Failure::Usage(format!(
-                "the load command '{}' has neither {{port}} nor {{socket}}, so both servers would \
-                 get the load of one{HELP}each server has a port of its own: write {{port}} where the \
+                "the load command '{}' has neither {{port}} nor {{socket}}, so deadheat cannot \
+                 send load to each server{HELP}each server has a port of its own: write {{port}} where the \
                  load command needs the port, or {{socket}} for a unix socket",
                 self.load.join(" ")
             )));
@@ -65,7 +65,7 @@ impl Load {
         Ok(())
     }
 
-    /// Returns the names of the benchmarks: the load command with each combination of parameters.
+    /// Returns the names of the benchmarks: `load`, or each combination of parameters.
     pub(crate) fn names(&self) -> Vec<String> {
         let name = |values: &Vec<(String, String)>| match values.is_empty() {
             true => "load".to_owned(),
@@ -107,7 +107,7 @@ impl NamedValue {
         })
     }
 
-    /// Returns the number in the last match; the last line of a generator is its summary.
+    /// Returns the number in the last match, because a load generator prints its summary last.
     pub(crate) fn read(&self, output: &str) -> Result<f64, String> {
         let found = self.regex.captures_iter(output).last().ok_or_else(|| {
             format!(

@@ -1,18 +1,17 @@
 //! A burst of load: the load generator runs once, and the server is watched.
 
 use std::os::unix::process::ExitStatusExt;
-use std::process::Stdio;
-use std::thread;
-use std::time::Instant;
 
 use crate::burst::Burst;
 use crate::load::Load;
-use crate::run_cores::{Cores, on};
-use crate::run_output::{end_of, read_bounded};
+use crate::run_command::Running;
+use crate::run_cores::Cores;
+use crate::run_output::end_of;
 use crate::run_processes::{Usage, forget_peaks};
 use crate::run_server::{Server, not_started};
 
-/// Sends one burst to a server. Errors follow the name of the side.
+/// Sends one burst to a server. An error is the rest of a sentence that begins with the name of the
+/// side, as in "'new' ended with exit code 1 during a burst".
 pub(crate) fn burst(server: &mut Server, load: &Load, cores: &Cores) -> Result<Burst, String> {
     if load.pause_idle {
         server.pause(false);
@@ -22,24 +21,20 @@ pub(crate) fn burst(server: &mut Server, load: &Load, cores: &Cores) -> Result<B
         Some(generator) => generator.adapted(words),
         None => words,
     };
-    let mut command = server.load_command(&words);
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     forget_peaks();
     let before = Usage::now();
-    let since = Instant::now();
-    let mut child = on(&cores.generator, || command.spawn())
-        .map_err(std::io::Error::from)
-        .and_then(|started| started)
-        .map_err(|problem| format!("gets no load: {}", not_started(&words[0], &problem)))?;
-    let stderr = child.stderr.take();
-    let errors = thread::spawn(move || stderr.map(read_bounded).unwrap_or_default());
-    let stdout = child.stdout.take().map(read_bounded).unwrap_or_default();
-    let status = child
-        .wait()
-        .map_err(|problem| format!("gets no load: {problem}"))?;
-    let wall_ns = since.elapsed().as_nanos() as f64;
+    let no_load = |why: String| format!("got no load: {why}");
+    let mut running = Running::start(&mut server.load_command(&words), &cores.generator)
+        .map_err(|problem| no_load(not_started(&words[0], &problem)))?;
+    let ended = running
+        .wait(None)
+        .map_err(|problem| no_load(problem.to_string()))?;
     let used = Usage::now().since(&before);
-    let stderr = errors.join().unwrap_or_default();
+    let [stdout, stderr] = running.output();
+    let Some((status, wall)) = ended else {
+        return Err(no_load("the load command did not end".to_owned()));
+    };
+    let wall_ns = wall.as_nanos() as f64;
     if server.has_ended() {
         return Err(format!(
             "{} during a burst{}",

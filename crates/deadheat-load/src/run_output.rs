@@ -82,6 +82,12 @@ impl Log {
             .is_seen
     }
 
+    /// Returns true if one of the last lines contains these words.
+    pub(crate) fn says(&self, words: &str) -> bool {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.lines.iter().any(|line| line.contains(words))
+    }
+
     /// Returns the last lines for a message; empty if nothing was printed.
     pub(crate) fn quoted(&self) -> String {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);

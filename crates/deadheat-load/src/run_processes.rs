@@ -22,7 +22,8 @@ struct Process {
 /// What the processes of a server have used so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Usage {
-    cpu_ns: f64,
+    /// The CPU time of each process, and of its children that were waited for, in nanoseconds.
+    cpu_ns: HashMap<i32, [f64; 2]>,
     /// The time of each thread in which it ran or waited for a core, in nanoseconds.
     busy_ns: HashMap<(i32, i32), u64>,
     /// Voluntary and involuntary context switches of each thread.
@@ -31,10 +32,13 @@ pub(crate) struct Usage {
     pub(crate) peak_rss_bytes: f64,
 }
 
-/// The difference of two usages.
+/// What was used between two usages; the peak is that of the later one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Used {
     pub(crate) cpu_ns: f64,
+    /// True if processes ended and their parents did not wait for them, so that the CPU time that
+    /// they used is unknown.
+    pub(crate) is_incomplete: bool,
     /// The time that the busiest thread ran or waited for a core.
     pub(crate) busiest_ns: f64,
     pub(crate) switches: [f64; 2],
@@ -53,7 +57,8 @@ impl Usage {
             let own = own.filter(|_| !process.is_zombie);
             let own = own.unwrap_or(process.own_ticks as f64 * tick_ns);
             // Databases and CGI servers work in child processes, which end with their connections.
-            usage.cpu_ns += own + process.children_ticks as f64 * tick_ns;
+            let children = process.children_ticks as f64 * tick_ns;
+            usage.cpu_ns.insert(process.pid, [own, children]);
             usage.peak_rss_bytes += peak_rss(process.pid);
             for thread in numbers_in(&format!("/proc/{}/task", process.pid)) {
                 let place = format!("/proc/{}/task/{thread}", process.pid);
@@ -81,13 +86,33 @@ impl Usage {
                 *sum += now.saturating_sub(then) as f64;
             }
         }
+        let (cpu_ns, is_incomplete) = cpu_since(&self.cpu_ns, &before.cpu_ns);
         Used {
-            cpu_ns: (self.cpu_ns - before.cpu_ns).max(0.0),
+            cpu_ns,
+            is_incomplete,
             busiest_ns: busy.fold(0.0, f64::max),
             switches,
             peak_rss_bytes: self.peak_rss_bytes,
         }
     }
+}
+
+/// Returns the CPU time between two readings, and true if the time of processes that ended is
+/// unknown.
+fn cpu_since(now: &HashMap<i32, [f64; 2]>, before: &HashMap<i32, [f64; 2]>) -> (f64, bool) {
+    /// The times of children are rounded, once for each parent and kind of time.
+    const ROUNDING_NS: f64 = 40e6;
+    let (mut own, mut children) = (0.0, 0.0);
+    for (pid, now) in now {
+        let then = before.get(pid).copied().unwrap_or_default();
+        own += (now[0] - then[0]).max(0.0);
+        children += (now[1] - then[1]).max(0.0);
+    }
+    // A parent that waits for a child gets all of the child's time, also that of earlier bursts.
+    let ended = before.iter().filter(|(pid, _)| !now.contains_key(pid));
+    let earlier: f64 = ended.map(|(_, times)| times[0] + times[1]).sum();
+    let is_incomplete = earlier > children + ROUNDING_NS;
+    (own + (children - earlier).max(0.0), is_incomplete)
 }
 
 fn ticks_per_second() -> f64 {
@@ -186,6 +211,21 @@ pub(crate) fn signal_all(signal: Signal) {
     }
 }
 
+/// The variable that marks a command, such as a load command, and all that it starts.
+pub(crate) const MARK: &str = "DEADHEAT_LOAD_COMMAND";
+
+/// Kills the descendants that a command with this mark has left behind.
+pub(crate) fn end_marked(mark: &str) {
+    let entry = format!("{MARK}={mark}");
+    for pid in living() {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        let mut entries = environment.split(|byte| *byte == 0);
+        if entries.any(|one| one == entry.as_bytes()) {
+            let _ = kill(pid, Signal::SIGKILL);
+        }
+    }
+}
+
 /// Reaps all children that have ended, and returns how the one with the ID `main` ended if it was
 /// among them.
 pub(crate) fn reap(main: Pid) -> Option<WaitStatus> {
@@ -199,10 +239,12 @@ pub(crate) fn reap(main: Pid) -> Option<WaitStatus> {
     }
 }
 
-/// The local TCP ports on which processes listen: descendants of this process, and all.
+/// The local TCP ports with a listener: of descendants of this process, and of all processes.
 pub(crate) struct Listeners {
     own: Vec<u16>,
     all: Vec<u16>,
+    /// False if the system hides the sockets of a descendant, such as one of another user.
+    is_complete: bool,
 }
 
 impl Listeners {
@@ -212,10 +254,15 @@ impl Listeners {
             let text = fs::read_to_string(table).unwrap_or_default();
             sockets.extend(text.lines().skip(1).filter_map(listening));
         }
-        let mut inodes = Vec::new();
+        let (mut inodes, mut is_complete) = (Vec::new(), true);
         for process in descendants() {
-            let folder = format!("/proc/{}/fd", process.pid);
-            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let folder = fs::read_dir(format!("/proc/{}/fd", process.pid));
+            let denied = std::io::ErrorKind::PermissionDenied;
+            is_complete &= folder
+                .as_ref()
+                .err()
+                .is_none_or(|error| error.kind() != denied);
+            for entry in folder.into_iter().flatten().flatten() {
                 let link = fs::read_link(entry.path()).unwrap_or_default();
                 let inode = link.to_str().and_then(|link| link.strip_prefix("socket:["));
                 let inode = inode.and_then(|inode| inode.strip_suffix(']'));
@@ -230,7 +277,13 @@ impl Listeners {
                 .map(|socket| socket.0)
                 .collect(),
             all: sockets.iter().map(|socket| socket.0).collect(),
+            is_complete,
         }
+    }
+
+    /// Returns true if all ports of the descendants are known.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.is_complete
     }
 
     pub(crate) fn is_own(&self, port: u16) -> bool {
@@ -278,23 +331,35 @@ mod tests {
     #[test]
     fn used_is_the_difference_and_new_threads_count_whole() {
         let before = Usage {
-            cpu_ns: 5.0,
+            cpu_ns: HashMap::from([(1, [5.0, 0.0])]),
             busy_ns: HashMap::from([((1, 1), 10), ((1, 2), 100)]),
             switches: HashMap::from([((1, 1), [1, 2])]),
             peak_rss_bytes: 7.0,
         };
         let after = Usage {
-            cpu_ns: 25.0,
+            cpu_ns: HashMap::from([(1, [15.0, 0.0]), (2, [10.0, 0.0])]),
             busy_ns: HashMap::from([((1, 1), 15), ((2, 2), 8)]),
             switches: HashMap::from([((1, 1), [4, 2]), ((2, 2), [1, 1])]),
             peak_rss_bytes: 9.0,
         };
         let used = Used {
             cpu_ns: 20.0,
+            is_incomplete: false,
             busiest_ns: 8.0,
             switches: [4.0, 1.0],
             peak_rss_bytes: 9.0,
         };
         assert_eq!(after.since(&before), used);
+    }
+
+    #[test]
+    fn the_earlier_time_of_a_child_that_ended_does_not_count() {
+        let before = HashMap::from([(1, [1e9, 0.0]), (2, [3e9, 0.0])]);
+        let waited_for = HashMap::from([(1, [1.5e9, 3.2e9])]);
+        let (cpu_ns, is_incomplete) = cpu_since(&waited_for, &before);
+        assert!((cpu_ns - 0.7e9).abs() < 1.0 && !is_incomplete, "{cpu_ns}");
+        let lost = HashMap::from([(1, [1.5e9, 0.0])]);
+        let (cpu_ns, is_incomplete) = cpu_since(&lost, &before);
+        assert!((cpu_ns - 0.5e9).abs() < 1.0 && is_incomplete, "{cpu_ns}");
     }
 }

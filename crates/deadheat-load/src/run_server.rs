@@ -21,8 +21,9 @@ use nix::unistd::Pid;
 
 use crate::load::{Load, Ready, StopSignal};
 use crate::placeholders::Placeholders;
+use crate::run_command::Running;
 use crate::run_cores::{Cores, on};
-use crate::run_output::{Log, end_of, read_bounded};
+use crate::run_output::{Log, end_of};
 use crate::run_processes::{Listeners, living, reap, signal_all};
 
 /// The number of ports that are tried if another process takes a port before the server.
@@ -42,13 +43,16 @@ const PROXIES: [&str; 6] = [
     "ALL_PROXY",
 ];
 
-/// A running server with its folder. All processes below this one are processes of the server.
+/// A running server with its folder. All descendants of this process count as processes of the
+/// server, except commands that run for it, such as the load generator.
 pub(crate) struct Server {
     main: Pid,
     ended: Option<WaitStatus>,
     log: Log,
     pub(crate) placeholders: Placeholders,
     port: u16,
+    /// The cores of the load generator, on which the commands for this server run.
+    cores: Vec<u32>,
     stop_signal: Signal,
     grace: Duration,
     _folder: ScratchFolder,
@@ -62,8 +66,8 @@ enum NotStarted {
 }
 
 impl Server {
-    /// Starts the server of a side and waits until it is ready. Errors follow the name of the side,
-    /// as in "'new' was not ready within 30 s".
+    /// Starts the server of a side and waits until it is ready. An error is the rest of a sentence
+    /// that begins with the name of the side, as in "'new' was not ready within 30 s".
     pub(crate) fn start(
         load: &Load,
         parameters: &[(String, String)],
@@ -76,7 +80,7 @@ impl Server {
                 Err(NotStarted::PortTaken) if tried < PORTS_TRIED => tried += 1,
                 Err(NotStarted::PortTaken) => {
                     return Err(format!(
-                        "was not started: other processes took the {PORTS_TRIED} ports that it got"
+                        "was not started: other processes took the {PORTS_TRIED} ports that deadheat chose for it"
                     ));
                 }
                 Err(NotStarted::Failed(why)) => return Err(why),
@@ -95,13 +99,17 @@ impl Server {
             .map_err(|error| failed(format!("was not started: {error}")))?;
         note_folder(folder.path());
         let data = folder.path().join("data");
-        if let Some(source) = &load.data {
-            copy_folder(source, &data).map_err(|problem| {
-                failed(format!(
-                    "was not started: --data {}: {problem}",
-                    source.display()
-                ))
-            })?;
+        let made = match &load.data {
+            Some(source) => copy_folder(source, &data),
+            None => fs::create_dir(&data),
+        };
+        if let Err(problem) = made {
+            let source = load.data.as_deref().unwrap_or(&data);
+            let problem = words_of_system(&problem);
+            return Err(failed(format!(
+                "was not started: --data {}: {problem}",
+                source.display()
+            )));
         }
         let socket = folder.path().join("socket");
         let placeholders = Placeholders::new(parameters)
@@ -132,12 +140,13 @@ impl Server {
             log,
             placeholders,
             port,
+            cores: cores.generator.clone(),
             stop_signal: signal(load.stop_signal),
             grace: load.grace,
             _folder: folder,
         };
         server.wait_until_ready(load)?;
-        server.check_port(load).map_err(failed)?;
+        server.check_port(load)?;
         server.reset(load).map_err(failed)?;
         Ok(server)
     }
@@ -151,7 +160,7 @@ impl Server {
                 Err(why) => why,
             };
             if self.has_ended() {
-                if Listeners::now().is_taken(self.port) {
+                if Listeners::now().is_taken(self.port) || self.log.says("in use") {
                     return Err(NotStarted::PortTaken);
                 }
                 return Err(NotStarted::Failed(format!(
@@ -166,8 +175,8 @@ impl Server {
                     [] => String::new(),
                     ports if ports.contains(&self.port) => String::new(),
                     ports => format!(
-                        "; it listens on {}, and its port is {}: the server needs {{port}} or the \
-                         variable PORT",
+                        "; it listens on {} instead of {}, the port that deadheat chose: write \
+                         {{port}} in its command, or let it read the variable PORT",
                         list(ports),
                         self.port
                     ),
@@ -217,29 +226,35 @@ impl Server {
         }
     }
 
-    /// Refuses a server whose port belongs to another process, or that listens elsewhere.
-    fn check_port(&self, load: &Load) -> Result<(), String> {
-        let uses_port = load.load.iter().any(|word| word.contains("{port}"));
-        let listeners = Listeners::now();
-        let own = listeners.own();
-        if !uses_port || listeners.is_own(self.port) {
+    /// Refuses a server whose port belongs to another process, or that listens elsewhere. A server
+    /// that is ready by another sign may open its port a moment later.
+    fn check_port(&self, load: &Load) -> Result<(), NotStarted> {
+        if !load.load.iter().any(|word| word.contains("{port}")) {
             return Ok(());
         }
-        if listeners.is_taken(self.port) {
-            return Err(format!(
-                "was not started: another process listens on its port, {}",
-                self.port
-            ));
-        }
-        match &own[..] {
-            // A server in a container of its own shows no socket.
-            [] => Ok(()),
-            ports => Err(format!(
-                "listens on {}, and not on its port, {}; the server needs {{port}} or the variable \
-                 PORT",
-                list(ports),
-                self.port
-            )),
+        let end = Instant::now() + ATTEMPT;
+        loop {
+            let listeners = Listeners::now();
+            // The sockets of a server of another user, or in a container, are hidden.
+            if listeners.is_own(self.port) || !listeners.is_complete() {
+                return Ok(());
+            }
+            if listeners.is_taken(self.port) {
+                return Err(NotStarted::PortTaken);
+            }
+            if Instant::now() < end {
+                sleep(Duration::from_millis(20));
+                continue;
+            }
+            return match &listeners.own()[..] {
+                [] => Ok(()),
+                ports => Err(NotStarted::Failed(format!(
+                    "listens on {} instead of {}, the port that deadheat chose; write {{port}} in its \
+                     command, or let it read the variable PORT",
+                    list(ports),
+                    self.port
+                ))),
+            };
         }
     }
 
@@ -255,36 +270,21 @@ impl Server {
     /// Runs a command that helps, such as a test whether the server is ready.
     fn run(&self, words: &[String], end: Instant) -> Result<(), String> {
         let words = self.placeholders.fill_all(words);
-        let mut command = command(&words, self.port);
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command
-            .spawn()
+        let mut running = Running::start(&mut command(&words, self.port), &self.cores)
             .map_err(|problem| not_started(&words[0], &problem))?;
-        let stderr = child.stderr.take();
-        let reader = std::thread::spawn(move || stderr.map(read_bounded).unwrap_or_default());
-        let stdout = child.stdout.take();
-        std::thread::spawn(move || stdout.map(read_bounded));
-        let status = loop {
-            match child.try_wait() {
-                Ok(Some(status)) => break status,
-                Ok(None) if Instant::now() < end => sleep(Duration::from_millis(2)),
-                Ok(None) => {
-                    let _ = child.kill();
-                    let _ = child.wait();
-                    return Err(format!("'{}' did not end", words.join(" ")));
-                }
-                Err(problem) => return Err(problem.to_string()),
-            }
-        };
-        if status.success() {
-            return Ok(());
+        let ended = running
+            .wait(Some(end))
+            .map_err(|problem| problem.to_string())?;
+        let [_, stderr] = running.output();
+        match ended {
+            Some((status, _)) if status.success() => Ok(()),
+            Some((status, _)) => Err(format!(
+                "'{}' ended with {status}{}",
+                words.join(" "),
+                end_of(&stderr)
+            )),
+            None => Err(format!("'{}' did not end in time", words.join(" "))),
         }
-        let printed = reader.join().unwrap_or_default();
-        Err(format!(
-            "'{}' ended with {status}{}",
-            words.join(" "),
-            end_of(&printed)
-        ))
     }
 
     /// Returns true if no process of the server is left.
@@ -320,37 +320,30 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.pause(false);
-        if self.ended.is_none() {
-            let _ = kill(self.main, self.stop_signal);
-        } else {
-            signal_all(self.stop_signal);
+        let _ = kill(self.main, self.stop_signal);
+        let end = Instant::now() + self.grace;
+        let mut are_all_asked = false;
+        while !self.has_ended() && Instant::now() < end {
+            // A shell that started the server may have ended without it.
+            if self.ended.is_some() && !are_all_asked {
+                signal_all(self.stop_signal);
+                are_all_asked = true;
+            }
+            sleep(Duration::from_millis(5));
         }
-        if !vanish(self.main, self.grace) {
-            end_all();
-        }
+        end_all();
     }
 }
 
 /// Kills all descendants.
 pub(crate) fn end_all() {
     let end = Instant::now() + KILLED_WITHIN;
-    while !living().is_empty() && Instant::now() < end {
-        signal_all(Signal::SIGKILL);
-        vanish(Pid::this(), Duration::from_millis(20));
-    }
-}
-
-/// Waits until no descendant is left, and reaps them. Returns false after `time`.
-fn vanish(main: Pid, time: Duration) -> bool {
-    let end = Instant::now() + time;
     loop {
-        reap(main);
-        if living().is_empty() {
-            return true;
+        reap(Pid::this());
+        if living().is_empty() || Instant::now() >= end {
+            return;
         }
-        if Instant::now() >= end {
-            return false;
-        }
+        signal_all(Signal::SIGKILL);
         sleep(Duration::from_millis(5));
     }
 }
@@ -359,8 +352,8 @@ fn vanish(main: Pid, time: Duration) -> bool {
 pub(crate) fn command(words: &[String], port: u16) -> Command {
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).stdin(Stdio::null());
-    for proxy in PROXIES {
-        command.env_remove(proxy);
+    for variable in PROXIES.iter().chain(&["DEADHEAT_WORKER", "DEADHEAT_BATON"]) {
+        command.env_remove(variable);
     }
     command.env("PORT", port.to_string());
     command
@@ -412,19 +405,25 @@ fn list(ports: &[u16]) -> String {
     }
 }
 
-/// Returns a random port on which nothing listens. The ports of connections that the system chooses
-/// come from another range, so no client takes the port before the server does.
+/// Returns a random port on which nothing listens, if possible one outside the range from which the
+/// system chooses the ports of connections, so that no client takes the port before the server does.
 fn free_port() -> Result<u16, String> {
     const FIRST: u16 = 10_000;
+    const LEAST: u16 = 1_000;
     let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
-    let lowest = range
-        .split_whitespace()
-        .next()
-        .and_then(|low| low.parse::<u16>().ok());
-    let end = lowest.unwrap_or(32_768).max(FIRST + 1_000);
+    let mut ends = range.split_whitespace().map(|end| end.parse::<u16>().ok());
+    let (low, high) = match (ends.next().flatten(), ends.next().flatten()) {
+        (Some(low), Some(high)) => (low, high),
+        _ => (32_768, 60_999),
+    };
+    let (first, count) = match (low.saturating_sub(FIRST), u16::MAX - high) {
+        (below @ LEAST.., _) => (FIRST, below),
+        (_, above @ LEAST..) => (high + 1, above),
+        _ => (FIRST, u16::MAX - FIRST),
+    };
     for _ in 0..100 {
         let random = RandomState::new().build_hasher().finish();
-        let port = FIRST + (random % u64::from(end - FIRST)) as u16;
+        let port = first + (random % u64::from(count)) as u16;
         let is_free = TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).is_ok();
         // A machine without IPv6 refuses the address, not the port.
         let other = TcpListener::bind((Ipv6Addr::LOCALHOST, port)).map_err(|error| error.kind());
@@ -505,7 +504,7 @@ fn note_folder(folder: &Path) {
     folders.push(folder.to_owned());
 }
 
-/// Removes the folders of servers that no value owns any more because the process exits.
+/// Removes the folders of all servers, for an exit without destructors.
 pub(crate) fn remove_folders() {
     let folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
     for folder in &*folders {

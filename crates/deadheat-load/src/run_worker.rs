@@ -6,6 +6,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
+use std::time::Duration;
 
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::model::{HELP, Json, Object};
@@ -14,15 +15,18 @@ use nix::unistd::close;
 use crate::bottleneck::Bottleneck;
 use crate::burst::{Burst, Column};
 use crate::command::WorkerArgs;
-use crate::load::Load;
+use crate::load::{CoreList, Load};
 use crate::run_burst::burst;
 use crate::run_cores::{Cores, hold};
+use crate::run_progress::Progress;
 use crate::run_server::{Server, adopt_orphans, end_all, remove_folders};
 
 /// The version of the worker protocol.
 const PROTOCOL: u64 = 2;
-/// What a worker may take longer to end than its servers.
+/// How much longer than its server a worker may take to end, in milliseconds.
 const LEAVES_LATER_MS: u128 = 2_000;
+/// How much longer than its server a worker that hangs may take before it gives up.
+const LAST_MOMENT: Duration = Duration::from_secs(1);
 
 /// Serves one side of a race until deadheat ends it.
 ///
@@ -31,7 +35,7 @@ const LEAVES_LATER_MS: u128 = 2_000;
 /// Fails if an option is wrong, or if deadheat has not started this process as a worker.
 pub fn work(args: &WorkerArgs) -> Result<Status, Failure> {
     let (load, judged) = args.load()?;
-    let pipes = Pipes::taken().ok_or_else(|| {
+    let pipes = Pipes::taken(load.grace).ok_or_else(|| {
         Failure::Usage(format!(
             "this is the worker of a race of servers, which deadheat starts itself{HELP}deadheat load \
              --server OLD --server NEW -- LOAD races two servers"
@@ -55,7 +59,7 @@ struct Pipes {
 impl Pipes {
     /// Opens the pipes that the environment names, so that processes started later inherit none of
     /// them; `None` if this process is not a worker.
-    fn taken() -> Option<Self> {
+    fn taken(grace: Duration) -> Option<Self> {
         let variable = |name: &str| env::var(name).unwrap_or_default();
         let numbers = |text: &str| text.split(',').map(|fd| fd.parse().ok()).collect();
         let own: Option<Vec<i32>> = numbers(&variable("DEADHEAT_WORKER"));
@@ -71,9 +75,14 @@ impl Pipes {
         let (sender, receiver) = channel();
         let read = move || {
             for line in BufReader::new(requests).lines().map_while(Result::ok) {
-                let is_last = line.contains("\"bye\"");
-                if sender.send(line).is_err() || is_last {
+                let is_last = line.starts_with("{\"bye\"");
+                if sender.send(line).is_err() {
                     return;
+                }
+                if is_last {
+                    // The process usually exits before, unless the server hangs.
+                    thread::sleep(grace + LAST_MOMENT);
+                    break;
                 }
             }
             // deadheat has ended or gives this process up, perhaps in the middle of a burst: nothing
@@ -153,7 +162,8 @@ impl Worker {
                 .as_object()
                 .is_some_and(|said| said.get("failed").is_some());
             if is_failure {
-                // deadheat may kill this process as soon as it knows.
+                let _progress = Progress::noted(self.pipes.notes.as_ref());
+                // As soon as deadheat reads the reply, it may kill this process.
                 drop(self.running.take());
             }
             if self.pipes.replies.write_all(line.as_bytes()).is_err() || is_failure {
@@ -235,6 +245,7 @@ impl Worker {
         adopt_orphans()
             .and_then(|()| hold(&cores.generator))
             .map_err(|problem| refused(format!("was not started: {problem}")))?;
+        let _progress = Progress::noted(self.pipes.notes.as_ref());
         let parameters = &self.load.parameters[place];
         let server = Server::start(&self.load, parameters, &cores).map_err(refused)?;
         if self.load.pause_idle {
@@ -258,7 +269,7 @@ impl Worker {
     fn calibrate(&mut self) -> Answer {
         let burst = self.burst()?;
         burst.row(&self.columns).map_err(refused)?;
-        self.bottleneck.check(&burst).map_err(refused)?;
+        self.bottleneck.check_first(&burst).map_err(refused)?;
         let mut notes = self.bottleneck.notes(&burst);
         if let Some((_, cores)) = self
             .running
@@ -267,7 +278,7 @@ impl Worker {
         {
             notes.push(format!(
                 "The servers and the load generator shared cores ({}), so each slowed the other down.",
-                cores.servers.len()
+                CoreList(cores.servers.clone())
             ));
         }
         let call_ns = Json::List(vec![Json::Number(burst.wall_ns())]);
@@ -302,7 +313,7 @@ impl Worker {
                 let burst = self.burst()?;
                 if at >= unrecorded {
                     values.extend(burst.row(&self.columns).map_err(refused)?);
-                    self.bottleneck.check(&burst).map_err(refused)?;
+                    self.bottleneck.check_next(&burst).map_err(refused)?;
                 }
                 if own.get(at + 1) != Some(&true) {
                     self.pass_baton()?;

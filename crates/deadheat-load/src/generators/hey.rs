@@ -8,7 +8,7 @@ use super::text::{first_number, nanoseconds, percentile};
 pub(super) const HEY: Generator = Generator {
     name: "hey",
     programs: &["hey"],
-    about: "HTTP, closed loop; reads requests, rate, failed replies and latencies (to 0.1 ms)",
+    about: "HTTP, closed loop; reads requests, rate and failed replies",
     expected: "the summary of hey with `Requests/sec:` and a status code distribution",
     is_open: is_closed,
     missing: nothing_missing,

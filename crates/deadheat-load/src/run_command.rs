@@ -1,0 +1,90 @@
+//! A command next to a server, such as the load command: its run, its output, and the end of all
+//! that it starts.
+
+use std::io;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::{self, sleep};
+use std::time::{Duration, Instant};
+
+use crate::run_cores::on;
+use crate::run_output::read_bounded;
+use crate::run_processes::{MARK, end_marked};
+
+/// The time that a process which outlives its command may hold the command's output.
+const LINGERS: Duration = Duration::from_millis(500);
+
+/// A command that runs.
+pub(crate) struct Running {
+    child: Child,
+    since: Instant,
+    mark: String,
+    output: [Receiver<String>; 2],
+}
+
+impl Running {
+    /// Starts a command on `cores`.
+    pub(crate) fn start(command: &mut Command, cores: &[u32]) -> io::Result<Self> {
+        static STARTED: AtomicU64 = AtomicU64::new(0);
+        let mark = STARTED.fetch_add(1, Ordering::Relaxed).to_string();
+        command
+            .env(MARK, &mark)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let since = Instant::now();
+        let mut child = on(cores, || command.spawn())??;
+        let output = [followed(child.stdout.take()), followed(child.stderr.take())];
+        Ok(Self {
+            child,
+            since,
+            mark,
+            output,
+        })
+    }
+
+    /// Waits until the command ends, and returns its exit status and how long it ran. Returns `None`
+    /// if it still runs at `end`.
+    pub(crate) fn wait(
+        &mut self,
+        end: Option<Instant>,
+    ) -> io::Result<Option<(ExitStatus, Duration)>> {
+        let status = match end {
+            None => self.child.wait()?,
+            Some(end) => loop {
+                match self.child.try_wait()? {
+                    Some(status) => break status,
+                    None if Instant::now() < end => sleep(Duration::from_millis(2)),
+                    None => return Ok(None),
+                }
+            },
+        };
+        Ok(Some((status, self.since.elapsed())))
+    }
+
+    /// Ends the command with all that it started, and returns what was printed on standard output
+    /// and standard error.
+    pub(crate) fn output(mut self) -> [String; 2] {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        // A process that the command left behind may hold the pipes.
+        let early = self
+            .output
+            .each_ref()
+            .map(|pipe| pipe.recv_timeout(LINGERS));
+        end_marked(&self.mark);
+        let [stdout, stderr] = early;
+        let late = |early: Result<String, RecvTimeoutError>, pipe: &Receiver<String>| {
+            let text = early.or_else(|_| pipe.recv_timeout(LINGERS));
+            text.unwrap_or_default()
+        };
+        [late(stdout, &self.output[0]), late(stderr, &self.output[1])]
+    }
+}
+
+/// Reads a stream in a thread.
+fn followed(stream: Option<impl io::Read + Send + 'static>) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    thread::spawn(move || sender.send(stream.map(read_bounded).unwrap_or_default()));
+    receiver
+}
