@@ -21,7 +21,7 @@ pub const EXAMPLES: &str = "Examples:
   deadheat load --server './old --port {port}' --server './new --port {port}' \\
     -- wrk -t1 -c32 -d1s 'http://127.0.0.1:{port}/'
   deadheat load --server 'redis-server --port {port}' \\
-    --server 'redis-server --port {port} --io-threads 2' -- redis-benchmark -p {port} -t get -n 100000
+    --server 'redis-server --port {port} --io-threads 2' -- redis-benchmark -p {port} -t get -n 10000
   deadheat load --server './old {port}' --server './new {port}' --ready 'http://127.0.0.1:{port}/health' \\
     --value 'requests/s=Rate: ([0-9.]+)' --higher-is-better requests/s -- ./load.sh {port}
   deadheat load --list-generators";

@@ -10,6 +10,8 @@ use serde_json::Value;
 const SERVER: &str = include_str!("load/server.py");
 const LOAD: &str = include_str!("load/load.py");
 const COUNTS: &str = "--requests=requests: ([0-9]+)";
+/// Races end sooner.
+const SHORT: &str = "--blocks=1";
 
 /// A folder with the server and the load generator.
 fn track() -> Track {
@@ -21,7 +23,9 @@ fn track() -> Track {
 
 /// The words of a race of two servers.
 fn race<'w>(old: &'w str, new: &'w str, more: &[&'w str]) -> Vec<&'w str> {
-    let servers = ["load", "--server", old, "--server", new, COUNTS, "--quiet"];
+    let servers = [
+        "load", "--server", old, "--server", new, COUNTS, SHORT, "--quiet",
+    ];
     let load = ["--", "python3", "load.py", "{port}"];
     [&servers[..], more, &load].concat()
 }
@@ -87,6 +91,7 @@ fn sockets_data_and_resets_are_those_of_each_server() {
         "--server",
         server,
         COUNTS,
+        SHORT,
         reset,
         "--data=data",
         "--max-replicates=6",
@@ -205,7 +210,9 @@ fn a_burst_that_does_not_count_fails_the_race() {
     );
     let load = ["--", "sh", "-c", "echo no connection >&2; exit 4 {port}"];
     let words = [
-        &["load", "--server", OLD, "--server", NEW, COUNTS, "-q"][..],
+        &[
+            "load", "--server", OLD, "--server", NEW, COUNTS, SHORT, "-q",
+        ][..],
         &load,
     ]
     .concat();
@@ -223,7 +230,7 @@ fn a_verdict_on_a_rate_needs_a_server_that_is_the_bottleneck() {
     );
     let words = |metric: &'static str| {
         let servers = [
-            "load", "--server", OLD, "--server", OLD, COUNTS, "-q", "-n", "old",
+            "load", "--server", OLD, "--server", OLD, COUNTS, SHORT, "-q", "-n", "old",
         ];
         let rest = [
             "-n",
@@ -286,6 +293,42 @@ fn a_race_that_is_stopped_or_killed_leaves_no_server() {
         child.wait().unwrap();
         wait_until("no server runs", || servers(&track).is_empty());
     }
+}
+
+#[test]
+fn a_server_behind_a_shell_is_stopped_and_what_the_load_command_leaves_is_ended() {
+    let track = track();
+    track.write("start.sh", "python3 server.py $1 20\nexit 3\n");
+    let load = "sleep 100 >/dev/null 2>&1 &\necho $! >>left\nexec python3 load.py $1 50\n";
+    track.write("load.sh", load);
+    let server = "sh start.sh {port}";
+    let words = [
+        "load",
+        "--server",
+        server,
+        "--server",
+        server,
+        COUNTS,
+        SHORT,
+        "--max-replicates=6",
+        "-q",
+        "-n",
+        "old",
+        "-n",
+        "new",
+        "--grace=20s",
+        "--",
+        "sh",
+        "load.sh",
+        "{port}",
+    ];
+    let done = track.leaves_nothing(track.command().args(words));
+    done.succeeds();
+    let left = std::fs::read_to_string(track.path("left")).unwrap();
+    assert!(
+        left.lines().count() >= 24 && !left.lines().any(lives),
+        "{left}"
+    );
 }
 
 #[test]
@@ -414,6 +457,7 @@ fn the_servers_of_two_commits_race() {
         "--load",
         "python3 load.py {port}",
         COUNTS,
+        SHORT,
         "--max-replicates=6",
         "--json",
         "-q",
@@ -437,6 +481,7 @@ fn the_commit_that_made_a_server_slower_is_found() {
         "--load",
         "python3 load.py {port}",
         COUNTS,
+        SHORT,
         "--margin=10%",
         "--json",
         "-q",

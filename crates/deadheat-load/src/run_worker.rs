@@ -286,7 +286,8 @@ impl Worker {
             .with("iterations", 1_u64)
             .with("call_ns", call_ns)
             .with("most_iterations", 1_u64)
-            .with("notes", notes.iter().collect::<Json>());
+            .with("notes", notes.iter().collect::<Json>())
+            .with_some("blocks", blocks_for(burst.wall_ns()));
         Ok(Json::tagged("calibrated", said))
     }
 
@@ -340,6 +341,19 @@ impl Worker {
             None => Ok(()),
         }
     }
+}
+
+/// Returns the number of blocks per replicate for bursts of this length; `None` for bursts so long that a
+/// single burst per replicate is enough. Many short bursts in turns cancel disturbances that few long ones
+/// do not: on a virtual machine, whose neighbours slowed it by a fifth for some tenths of a second at a
+/// time, one burst of 0.15 s per replicate left the change of equal servers open by 15%.
+fn blocks_for(burst_ns: f64) -> Option<u32> {
+    /// The time of all bursts of a replicate.
+    const BURSTS_NS: f64 = 2e9;
+    const BURSTS_PER_BLOCK: f64 = 4.0;
+    const MOST: f64 = 12.0;
+    let blocks = (BURSTS_NS / (BURSTS_PER_BLOCK * burst_ns)).round();
+    (blocks >= 1.0).then(|| blocks.min(MOST) as u32)
 }
 
 fn failed(problem: Json) -> Json {

@@ -15,6 +15,8 @@ use crate::worker::{Relay, Reply, Request, SEEDS};
 
 /// The maximum number of trial blocks after the first.
 const MOST_BLOCKS: u64 = 8;
+/// The maximum number of blocks per replicate that a worker may suggest.
+const MOST_SUGGESTED: u32 = 1_000;
 /// The time in which all trial blocks of a benchmark must start. Benchmarks with longer blocks get
 /// no trial, because the first block is cold and no time is left for another. A trial of a 20 ms
 /// function took 80 ms and showed nothing.
@@ -230,6 +232,7 @@ fn makes_sense(pilot: &Pilot, layout: &ProcessLayout) -> bool {
         && pilot.blocks_ns.as_flattened().iter().all(is_time)
         && pilot.block_cost_ns.as_ref().is_none_or(is_time)
         && pilot.input_ns.as_ref().is_none_or(is_time)
+        && pilot.blocks.is_none_or(|blocks| blocks <= MOST_SUGGESTED)
 }
 
 /// Combines the results of two processes: the larger number of calls per sample, so that the sample
@@ -254,6 +257,7 @@ fn beside(one: Pilot, other: Pilot) -> Pilot {
         throughput: one
             .throughput
             .filter(|_| one.throughput == other.throughput),
+        blocks: one.blocks.max(other.blocks),
         // The processes make their inputs one after the other on one core.
         input_ns: match one.input_per_call || other.input_per_call {
             true => None,

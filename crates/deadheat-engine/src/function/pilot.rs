@@ -52,6 +52,9 @@ pub struct Pilot {
     pub notes: Vec<String>,
     /// The time for making an input in nanoseconds, if the worker reports it.
     pub input_ns: Option<f64>,
+    /// The number of blocks per replicate that the worker suggests; `None` if it leaves the choice
+    /// to deadheat.
+    pub blocks: Option<u32>,
     /// The amount of work of one call, if the worker only knows it after calling.
     pub throughput: Option<Throughput>,
 }
@@ -109,6 +112,7 @@ pub fn pilot(
         input_per_call: false,
         notes: Vec::new(),
         input_ns: None,
+        blocks: None,
         throughput: None,
     }
 }

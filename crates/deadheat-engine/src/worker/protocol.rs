@@ -385,6 +385,7 @@ impl Reply {
                     .with_some("input_per_call", pilot.input_per_call.then_some(true))
                     .with_some("notes", notes)
                     .with_some("input_ns", pilot.input_ns)
+                    .with_some("blocks", pilot.blocks)
                     .with_some("throughput", pilot.throughput.map(throughput_json));
                 ("calibrated", said)
             }
@@ -491,6 +492,11 @@ impl Reply {
                     notes.unwrap_or_default()
                 },
                 input_ns: optional(said, "input_ns", Json::as_number)?,
+                blocks: optional(said, "blocks", |number| {
+                    u32::try_from(number.as_u64()?)
+                        .ok()
+                        .filter(|blocks| *blocks > 0)
+                })?,
                 throughput: optional(said, "throughput", throughput_of)?,
             }),
             "warm" => Reply::Warm {
@@ -834,6 +840,7 @@ mod tests {
                 input_per_call: true,
                 notes: vec!["\"a\" is\nsorted".to_owned(), String::new()],
                 input_ns: Some(1.5),
+                blocks: Some(4),
                 throughput: Some(Throughput::Bytes(800)),
             }),
             Reply::Calibrated(Pilot {
@@ -846,6 +853,7 @@ mod tests {
                 input_per_call: false,
                 notes: vec![],
                 input_ns: None,
+                blocks: None,
                 throughput: None,
             }),
             Reply::Sound,

@@ -308,6 +308,7 @@ pub(super) fn complete(
     (blocks, margin): (Option<u32>, f64),
 ) -> Option<f64> {
     let of_quantile = benchmark.blocks_per_replicate;
+    let blocks = blocks.or(piloted.and_then(|piloted| piloted.pilot.blocks));
     benchmark.blocks_per_replicate = blocks.max(of_quantile);
     let single;
     let piloted = match of_quantile {
@@ -581,6 +582,7 @@ mod tests {
                 input_per_call: false,
                 notes: Vec::new(),
                 input_ns: None,
+                blocks: None,
                 throughput: None,
             },
             process_ns: 3e6,
