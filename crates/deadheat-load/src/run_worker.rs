@@ -343,10 +343,11 @@ impl Worker {
     }
 }
 
-/// Returns the number of blocks per replicate for bursts of this length; `None` for bursts so long that a
-/// single burst per replicate is enough. Many short bursts in turns cancel disturbances that few long ones
-/// do not: on a virtual machine, whose neighbours slowed it by a fifth for some tenths of a second at a
-/// time, one burst of 0.15 s per replicate left the change of equal servers open by 15%.
+/// Returns the number of blocks per replicate for bursts of this length; `None` for bursts so long
+/// that a single burst per replicate is enough. Many short bursts in turns cancel disturbances that
+/// few long ones do not: on a virtual machine, whose neighbours slowed it by a fifth for some tenths
+/// of a second at a time, one burst of 0.15 s per replicate left the change of equal servers open by
+/// 15%.
 fn blocks_for(burst_ns: f64) -> Option<u32> {
     /// The time of all bursts of a replicate.
     const BURSTS_NS: f64 = 2e9;
