@@ -12,6 +12,7 @@ use deadheat_load::ServerOptions;
 use deadheat_load::generators::Generator;
 use deadheat_options::bench_options::BenchOptions;
 use deadheat_options::build_race::{BuildPrograms, race};
+use deadheat_options::load::judged;
 use deadheat_options::own_path::this_program;
 use deadheat_options::races::tell_of_one;
 
@@ -107,14 +108,13 @@ pub fn load(args: LoadArgs) -> Result<Status, Failure> {
             )));
         }
     };
-    let judged = options.rules.settings().metric;
-    let judged = judged.as_ref().map(|metric| metric.name());
     let program = this_program()?;
     let worker = |server: &String| -> Result<Program, Failure> {
-        args.servers.load(server, &args.load)?;
         Ok(Program {
             executable: program.clone(),
-            arguments: args.servers.worker_arguments(server, &args.load, judged),
+            arguments: args
+                .servers
+                .worker_arguments(server, &args.load, |name| judged(&options, name))?,
             directory: None,
         })
     };

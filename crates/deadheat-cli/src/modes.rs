@@ -16,7 +16,7 @@ struct Mode {
     heeds: &'static [&'static str],
 }
 
-const MODES: [Mode; 3] = [
+const MODES: [Mode; 4] = [
     Mode {
         command: "run",
         option: "resume",
@@ -27,6 +27,12 @@ const MODES: [Mode; 3] = [
         command: "bench",
         option: "resume",
         reason: "the recorded race keeps its programs and its design",
+        heeds: &["max-replicates", "budget", "timeout", "placement"],
+    },
+    Mode {
+        command: "load",
+        option: "resume",
+        reason: "the recorded race keeps its servers and its design",
         heeds: &["max-replicates", "budget", "timeout", "placement"],
     },
     Mode {

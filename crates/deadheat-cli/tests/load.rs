@@ -247,6 +247,16 @@ fn a_verdict_on_a_rate_needs_a_server_that_is_the_bottleneck() {
     };
     let done = track.run(&words("requests/s"));
     common::says(&done, 3, &["was not the bottleneck", "--metric cpu"]);
+    // A rule for the benchmark is a choice, too.
+    track.write(
+        "deadheat.toml",
+        "[[benchmark]]\nname = \"load\"\nmetric = \"requests/s\"\n",
+    );
+    let mut by_rule = words("cpu");
+    let metric = by_rule.iter().position(|word| *word == "--metric").unwrap();
+    by_rule.drain(metric..metric + 2);
+    common::says(&track.run(&by_rule), 3, &["was not the bottleneck"]);
+    std::fs::remove_file(track.path("deadheat.toml")).unwrap();
     let done = track.run(&words("cpu"));
     common::says(done.succeeds(), 0, &["does not compare the servers"]);
 }
@@ -358,6 +368,10 @@ fn what_would_send_the_load_of_both_servers_to_one_is_refused_before_the_race() 
     run("wrk {port}", &["--ready=https://x/"]).fails_with(2, &["does not speak TLS", "curl"]);
     run("wrk {port}", &["--data=x"]).fails_with(2, &["no command contains {data}"]);
     run("wrk {port}", &["--callgrind"]).fails_with(2, &["--callgrind: races of servers"]);
+    run("wrk {port}", &["-L", "port", "1,2"]).fails_with(2, &["deadheat itself replaces {port}"]);
+    run("wrk {port}", &["-L", "conns", "1,2"]).fails_with(2, &["no command contains {conns}"]);
+    run("wrk {port}", &["--ready=tcp:x"]).fails_with(2, &["'x' is not a port"]);
+    run("wrk {port}", &["--grace=20min"]).fails_with(2, &["--grace: at most 540 s"]);
     run("wrk {port}", &["--generator=x"]).fails_with(2, &["--list-generators"]);
     run("wrk {port}", &["--stop-signal=FOO"]).fails_with(2, &["TERM"]);
     run("wrk {port}", &["--server-cores=a"]).fails_with(2, &["is not a list of cores"]);
@@ -411,6 +425,10 @@ fn a_recorded_race_of_servers_is_resumed() {
     let track = track();
     let words = race(OLD, NEW, &["--max-replicates=6", "--save=run.jsonl"]);
     track.run(&words).succeeds();
+    let explained = track.run(&["explain", "run.jsonl"]);
+    assert!(explained.stderr.contains("is a server"), "{explained:?}");
+    let ignored = track.run(&["load", "--resume", "run.jsonl", "--margin=5%"]);
+    ignored.fails_with(2, &["--margin cannot be used with --resume"]);
     let resume = [
         "load",
         "--resume",

@@ -88,9 +88,9 @@ pub struct WorkerArgs {
     /// The command of the server
     #[arg(long, value_name = "CMD", allow_hyphen_values = true)]
     server: String,
-    /// The metric that the user named
-    #[arg(long, value_name = "METRIC")]
-    judged: Option<String>,
+    /// The metric that the user chose for a benchmark (may be repeated)
+    #[arg(long, num_args = 2, value_names = ["BENCHMARK", "METRIC"])]
+    judged: Vec<String>,
     #[command(flatten)]
     options: ServerOptions,
     /// The load command
@@ -99,14 +99,16 @@ pub struct WorkerArgs {
 }
 
 impl WorkerArgs {
-    /// Returns what the worker does, and the metric that the user named.
+    /// Returns what the worker does, and the metrics that the user chose, by the names of benchmarks.
     ///
     /// # Errors
     ///
     /// Fails if an option is wrong.
-    pub(crate) fn load(&self) -> Result<(Load, Option<String>), Failure> {
+    pub(crate) fn load(&self) -> Result<(Load, Vec<(String, String)>), Failure> {
         let load = self.options.load(&self.server, &self.load)?;
-        Ok((load, self.judged.clone()))
+        let judged = self.judged.chunks_exact(2);
+        let judged = judged.map(|pair| (pair[0].clone(), pair[1].clone()));
+        Ok((load, judged.collect()))
     }
 }
 
@@ -244,19 +246,23 @@ impl ServerOptions {
             .map(|(_, option)| option)
     }
 
-    /// Returns the arguments with which this program becomes the worker of a side. `judged` is the
-    /// metric that the user named.
+    /// Returns the arguments with which this program becomes the worker of a side. `judged` returns
+    /// the metric that the user chose for the benchmark of a name.
+    ///
+    /// # Errors
+    ///
+    /// Fails if an option is wrong.
     pub fn worker_arguments(
         &self,
         server: &str,
         load: &[String],
-        judged: Option<&str>,
-    ) -> Vec<String> {
+        judged: impl Fn(&str) -> Option<String>,
+    ) -> Result<Vec<String>, Failure> {
+        let names = self.load(server, load)?.names();
         let mut words = vec![LOAD_WORKER.to_owned(), format!("--server={server}")];
         let mut add = |option: &str, value: &str| words.push(format!("--{option}={value}"));
         let seconds = |time: Duration| format!("{}s", time.as_secs_f64());
         let optional = [
-            ("judged", judged.map(str::to_owned)),
             ("ready", self.ready.clone()),
             ("ready-timeout", self.ready_timeout.map(seconds)),
             ("generator", self.generator.clone()),
@@ -300,8 +306,13 @@ impl ServerOptions {
                 list[1].clone(),
             ]);
         }
+        for name in names {
+            if let Some(metric) = judged(&name) {
+                words.extend(["--judged".to_owned(), name, metric]);
+            }
+        }
         words.push("--".to_owned());
         words.extend(load.iter().cloned());
-        words
+        Ok(words)
     }
 }

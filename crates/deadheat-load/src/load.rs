@@ -10,6 +10,9 @@ use regex_lite::Regex;
 
 use crate::generators::Generator;
 
+/// The longest time that a server may take to stop.
+const LONGEST_GRACE: Duration = Duration::from_secs(540);
+
 /// A server, the load that it gets, and what is read from the load command.
 #[derive(Clone, Debug)]
 pub struct Load {
@@ -53,6 +56,37 @@ impl Load {
             return Err(Failure::Usage(format!(
                 "--data: no command contains {{data}}{HELP}write {{data}} where the server needs the \
                  path of its copy of the folder"
+            )));
+        }
+        let commands = || {
+            let ready = match &self.ready {
+                Ready::Command(words) => words.clone(),
+                Ready::Http { authority, path } => vec![authority.clone(), path.clone()],
+                Ready::Tcp(text) | Ready::Unix(text) => vec![text.clone()],
+                Ready::Log(_) => Vec::new(),
+            };
+            let words = self.server.iter().chain(&self.load).chain(&self.reset);
+            words.cloned().chain(ready)
+        };
+        for (name, _) in self.parameters.first().into_iter().flatten() {
+            if ["port", "socket", "data"].contains(&name.as_str()) {
+                return Err(Failure::Usage(format!(
+                    "--parameter-list {name}: deadheat itself replaces {{{name}}}{HELP}choose another \
+                     name"
+                )));
+            }
+            let placeholder = format!("{{{name}}}");
+            if !commands().any(|word| word.contains(&placeholder)) {
+                return Err(Failure::Usage(format!(
+                    "--parameter-list {name}: no command contains {placeholder}{HELP}write \
+                     {placeholder} where a command needs the value"
+                )));
+            }
+        }
+        if self.grace > LONGEST_GRACE {
+            return Err(Failure::Usage(format!(
+                "--grace: at most {} s",
+                LONGEST_GRACE.as_secs()
             )));
         }
         if let (Some(servers), Some(generators)) = (&self.server_cores, &self.generator_cores)
@@ -120,9 +154,10 @@ impl NamedValue {
             .or_else(|| found.get(0))
             .map_or("", |text| text.as_str());
         let number: Option<f64> = text.trim().replace(',', "").parse().ok();
-        number
-            .filter(|number| number.is_finite())
-            .ok_or_else(|| format!("'{}' matches '{text}', which is not a number", self.regex))
+        number.filter(|number| number.is_finite()).ok_or_else(|| {
+            let text: String = text.chars().take(200).collect();
+            format!("'{}' matches '{text}', which is not a number", self.regex)
+        })
     }
 }
 
@@ -163,6 +198,9 @@ impl Ready {
             ));
         }
         if let Some(port) = text.strip_prefix("tcp:") {
+            if port.parse::<u16>().is_err() && !port.contains('{') {
+                return wrong(format!("'{port}' is not a port"));
+            }
             return Ok(Self::Tcp(port.to_owned()));
         }
         if let Some(path) = text.strip_prefix("unix:") {

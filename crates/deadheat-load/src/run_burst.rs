@@ -21,6 +21,14 @@ pub(crate) fn burst(server: &mut Server, load: &Load, cores: &Cores) -> Result<B
         Some(generator) => generator.adapted(words),
         None => words,
     };
+    // Reaps the first process of a server that went into the background, before its time is read.
+    if server.has_ended() {
+        return Err(format!(
+            "{} before a burst{}",
+            server.end(),
+            server.quoted()
+        ));
+    }
     forget_peaks();
     let before = Usage::now();
     let no_load = |why: String| format!("got no load: {why}");
@@ -29,13 +37,15 @@ pub(crate) fn burst(server: &mut Server, load: &Load, cores: &Cores) -> Result<B
     let ended = running
         .wait(None)
         .map_err(|problem| no_load(problem.to_string()))?;
+    running.end_rest();
+    let has_ended = server.has_ended();
     let used = Usage::now().since(&before);
     let [stdout, stderr] = running.output();
     let Some((status, wall)) = ended else {
         return Err(no_load("the load command did not end".to_owned()));
     };
     let wall_ns = wall.as_nanos() as f64;
-    if server.has_ended() {
+    if has_ended {
         return Err(format!(
             "{} during a burst{}",
             server.end(),

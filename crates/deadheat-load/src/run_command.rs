@@ -62,6 +62,17 @@ impl Running {
         Ok(Some((status, self.since.elapsed())))
     }
 
+    /// Ends what the command left behind when it ended, so that it does not count as the server.
+    pub(crate) fn end_rest(&self) {
+        const MOST_TRIES: u32 = 50;
+        for _ in 0..MOST_TRIES {
+            if !end_marked(&self.mark) {
+                return;
+            }
+            sleep(Duration::from_millis(2));
+        }
+    }
+
     /// Ends the command with all that it started, and returns what was printed on standard output
     /// and standard error.
     pub(crate) fn output(mut self) -> [String; 2] {

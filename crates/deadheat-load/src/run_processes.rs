@@ -46,16 +46,39 @@ pub(crate) struct Used {
 }
 
 impl Usage {
-    /// Returns what all descendants of this process have used.
+    /// Returns what all descendants of this process have used. A process that ends during the reading
+    /// would be in no place, so the reading is repeated until nothing has ended.
     pub(crate) fn now() -> Self {
+        /// A server whose processes end all the time has no quiet moment.
+        const MOST_TRIES: u32 = 8;
+        let mut last = Self::read();
+        for _ in 0..MOST_TRIES {
+            let next = Self::read();
+            if next.has_the_processes_of(&last) {
+                return next;
+            }
+            last = next;
+        }
+        last
+    }
+
+    fn has_the_processes_of(&self, other: &Self) -> bool {
+        let children = |usage: &Self, pid| usage.cpu_ns.get(pid).map(|times: &[f64; 2]| times[1]);
+        self.cpu_ns.len() == other.cpu_ns.len()
+            && self
+                .cpu_ns
+                .keys()
+                .all(|pid| children(self, pid) == children(other, pid))
+    }
+
+    fn read() -> Self {
         let mut usage = Self::default();
         let tick_ns = 1e9 / ticks_per_second();
         for process in descendants() {
             let clock = clock_getcpuclockid(Pid::from_raw(process.pid));
             let own = clock.ok().and_then(cpu_ns);
             // After the end of a process, its clock shows zero.
-            let own = own.filter(|_| !process.is_zombie);
-            let own = own.unwrap_or(process.own_ticks as f64 * tick_ns);
+            let own = own.unwrap_or(0.0).max(process.own_ticks as f64 * tick_ns);
             // Databases and CGI servers work in child processes, which end with their connections.
             let children = process.children_ticks as f64 * tick_ns;
             usage.cpu_ns.insert(process.pid, [own, children]);
@@ -196,6 +219,18 @@ fn descendants() -> Vec<Process> {
     found
 }
 
+/// Returns true if a descendant ignores SIGCHLD: the system then adds the CPU time of its children to
+/// nobody's.
+pub(crate) fn ignores_children() -> bool {
+    const SIGCHLD: u64 = 1 << 16;
+    living().into_iter().any(|pid| {
+        let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        let ignored = line.and_then(|line| u64::from_str_radix(line.trim(), 16).ok());
+        ignored.is_some_and(|ignored| ignored & SIGCHLD != 0)
+    })
+}
+
 /// Returns the process IDs of all descendants that still run.
 pub(crate) fn living() -> Vec<Pid> {
     let running = descendants()
@@ -214,16 +249,20 @@ pub(crate) fn signal_all(signal: Signal) {
 /// The variable that marks a command, such as a load command, and all that it starts.
 pub(crate) const MARK: &str = "DEADHEAT_LOAD_COMMAND";
 
-/// Kills the descendants that a command with this mark has left behind.
-pub(crate) fn end_marked(mark: &str) {
+/// Kills the descendants that a command with this mark has left behind. Returns true if there were
+/// any.
+pub(crate) fn end_marked(mark: &str) -> bool {
     let entry = format!("{MARK}={mark}");
+    let mut were_any = false;
     for pid in living() {
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         let mut entries = environment.split(|byte| *byte == 0);
         if entries.any(|one| one == entry.as_bytes()) {
             let _ = kill(pid, Signal::SIGKILL);
+            were_any = true;
         }
     }
+    were_any
 }
 
 /// Reaps all children that have ended, and returns how the one with the ID `main` ended if it was

@@ -60,8 +60,8 @@ pub(crate) struct Server {
 
 /// Why a server did not start.
 enum NotStarted {
-    /// Another process took its port.
-    PortTaken,
+    /// Another process took its port; with the last output of the server.
+    PortTaken(String),
     Failed(String),
 }
 
@@ -77,10 +77,10 @@ impl Server {
         loop {
             match Self::start_on(free_port()?, load, parameters, cores) {
                 Ok(server) => return Ok(server),
-                Err(NotStarted::PortTaken) if tried < PORTS_TRIED => tried += 1,
-                Err(NotStarted::PortTaken) => {
+                Err(NotStarted::PortTaken(_)) if tried < PORTS_TRIED => tried += 1,
+                Err(NotStarted::PortTaken(printed)) => {
                     return Err(format!(
-                        "was not started: other processes took the {PORTS_TRIED} ports that deadheat chose for it"
+                        "was not started: its port was in use, {PORTS_TRIED} times{printed}"
                     ));
                 }
                 Err(NotStarted::Failed(why)) => return Err(why),
@@ -100,6 +100,13 @@ impl Server {
         note_folder(folder.path());
         let data = folder.path().join("data");
         let made = match &load.data {
+            Some(source) if is_inside(folder.path(), source) => {
+                return Err(failed(format!(
+                    "was not started: --data {} contains the folder for temporary files, where its copy \
+                     would be; name a smaller folder, or set TMPDIR",
+                    source.display()
+                )));
+            }
             Some(source) => copy_folder(source, &data),
             None => fs::create_dir(&data),
         };
@@ -160,8 +167,10 @@ impl Server {
                 Err(why) => why,
             };
             if self.has_ended() {
+                // The thread that reads its output may be behind.
+                sleep(Duration::from_millis(20));
                 if Listeners::now().is_taken(self.port) || self.log.says("in use") {
-                    return Err(NotStarted::PortTaken);
+                    return Err(NotStarted::PortTaken(self.log.quoted()));
                 }
                 return Err(NotStarted::Failed(format!(
                     "{} before it was ready{}",
@@ -240,7 +249,7 @@ impl Server {
                 return Ok(());
             }
             if listeners.is_taken(self.port) {
-                return Err(NotStarted::PortTaken);
+                return Err(NotStarted::PortTaken(self.log.quoted()));
             }
             if Instant::now() < end {
                 sleep(Duration::from_millis(20));
@@ -289,7 +298,8 @@ impl Server {
 
     /// Returns true if no process of the server is left.
     pub(crate) fn has_ended(&mut self) -> bool {
-        self.ended = self.ended.or_else(|| reap(self.main));
+        let reaped = reap(self.main);
+        self.ended = self.ended.or(reaped);
         // A server may go into the background; its first process then ends.
         self.ended.is_some() && living().is_empty()
     }
@@ -320,7 +330,9 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.pause(false);
-        let _ = kill(self.main, self.stop_signal);
+        if !self.has_ended() && self.ended.is_none() {
+            let _ = kill(self.main, self.stop_signal);
+        }
         let end = Instant::now() + self.grace;
         let mut are_all_asked = false;
         while !self.has_ended() && Instant::now() < end {
@@ -457,7 +469,7 @@ fn http(authority: &str, path: &str) -> Result<(), String> {
             format!("GET {path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n");
         let mut reply = Vec::new();
         let sent = stream.write_all(request.as_bytes());
-        let read = sent.and_then(|()| stream.take(4_096).read_to_end(&mut reply));
+        let read = sent.and_then(|()| read_line(&mut stream, &mut reply));
         let reply = String::from_utf8_lossy(&reply);
         let first = reply.lines().next().unwrap_or_default();
         let code = first
@@ -478,10 +490,29 @@ fn http(authority: &str, path: &str) -> Result<(), String> {
     Err(last)
 }
 
+/// Returns true if `folder` is below `other`.
+fn is_inside(folder: &Path, other: &Path) -> bool {
+    let both = folder.canonicalize().ok().zip(other.canonicalize().ok());
+    both.is_some_and(|(folder, other)| folder.starts_with(other))
+}
+
+/// Reads the first line of a reply.
+fn read_line(stream: &mut TcpStream, reply: &mut Vec<u8>) -> std::io::Result<()> {
+    const LONGEST: usize = 4_096;
+    let end = Instant::now() + ATTEMPT;
+    let mut piece = [0; 512];
+    while reply.len() < LONGEST && !reply.contains(&b'\n') && Instant::now() < end {
+        match stream.read(&mut piece)? {
+            0 => break,
+            bytes => reply.extend_from_slice(&piece[..bytes]),
+        }
+    }
+    Ok(())
+}
+
 /// Copies a folder with its files and links.
 fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::create_dir(to)?;
-    fs::set_permissions(to, fs::metadata(from)?.permissions())?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let (kind, copy): (_, PathBuf) = (entry.file_type()?, to.join(entry.file_name()));
@@ -493,7 +524,8 @@ fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
             fs::copy(entry.path(), &copy)?;
         }
     }
-    Ok(())
+    // Last, because a folder may be read-only.
+    fs::set_permissions(to, fs::metadata(from)?.permissions())
 }
 
 /// The folders of the servers of this process.

@@ -18,15 +18,16 @@ use crate::command::WorkerArgs;
 use crate::load::{CoreList, Load};
 use crate::run_burst::burst;
 use crate::run_cores::{Cores, hold};
+use crate::run_processes::ignores_children;
 use crate::run_progress::Progress;
 use crate::run_server::{Server, adopt_orphans, end_all, remove_folders};
 
 /// The version of the worker protocol.
 const PROTOCOL: u64 = 2;
 /// How much longer than its server a worker may take to end, in milliseconds.
-const LEAVES_LATER_MS: u128 = 2_000;
+const LEAVES_LATER_MS: u128 = 5_000;
 /// How much longer than its server a worker that hangs may take before it gives up.
-const LAST_MOMENT: Duration = Duration::from_secs(1);
+const LAST_MOMENT: Duration = Duration::from_secs(3);
 
 /// Serves one side of a race until deadheat ends it.
 ///
@@ -44,7 +45,6 @@ pub fn work(args: &WorkerArgs) -> Result<Status, Failure> {
     let mut worker = Worker::new(load, judged, pipes);
     worker.serve();
     drop(worker.running.take());
-    end_all();
     Ok(Status::Done)
 }
 
@@ -89,6 +89,9 @@ impl Pipes {
             // may stay behind.
             end_all();
             remove_folders();
+            // The other thread may have started or copied something meanwhile.
+            end_all();
+            remove_folders();
             std::process::exit(0);
         };
         thread::Builder::new().spawn(read).ok()?;
@@ -122,17 +125,20 @@ struct Worker {
     pipes: Pipes,
     columns: Vec<Column>,
     bottleneck: Bottleneck,
+    /// The metrics that the user chose, by the names of benchmarks.
+    judged: Vec<(String, String)>,
     running: Option<(Server, Cores)>,
 }
 
 impl Worker {
-    fn new(load: Load, judged: Option<String>, pipes: Pipes) -> Self {
+    fn new(load: Load, judged: Vec<(String, String)>, pipes: Pipes) -> Self {
         let latencies = load
             .generator
             .map_or(&[][..], |one| one.latencies(&load.load));
         let columns = Column::of(&load, latencies);
         Self {
-            bottleneck: Bottleneck::new(&load, &columns, judged.as_deref()),
+            bottleneck: Bottleneck::new(&load, &columns, None),
+            judged,
             columns,
             load,
             pipes,
@@ -241,6 +247,9 @@ impl Worker {
             let why = "is a server, whose instructions callgrind cannot count burst by burst";
             return Err(refused(why.to_owned()));
         }
+        let mut judged = self.judged.iter().filter(|(known, _)| known == name);
+        let judged = judged.next().map(|(_, metric)| metric.as_str());
+        self.bottleneck = Bottleneck::new(&self.load, &self.columns, judged);
         let cores = Cores::of(&self.load).map_err(refused)?;
         adopt_orphans()
             .and_then(|()| hold(&cores.generator))
@@ -271,6 +280,13 @@ impl Worker {
         burst.row(&self.columns).map_err(refused)?;
         self.bottleneck.check_first(&burst).map_err(refused)?;
         let mut notes = self.bottleneck.notes(&burst);
+        if self.load.counts_requests() && ignores_children() {
+            notes.push(
+                "The server ignores SIGCHLD, so the CPU time of its child processes that ended is not \
+                 included."
+                    .to_owned(),
+            );
+        }
         if let Some((_, cores)) = self
             .running
             .as_ref()

@@ -12,6 +12,7 @@
 //! | [`races`] | the steps that all races share: answer, resume, run again |
 //! | [`bench_options`], [`build_race`] | races of two builds, benchmark by benchmark |
 //! | [`recipe`], [`commit_race`] | how a commit is built, and races of commits |
+//! | [`load`] | servers under load |
 //! | [`library_option`] | the benchmark library that a suite is compiled with |
 //! | [`own_path`] | the path of this program |
 //! | [`repository`] | the git repository of the current folder, and its commits |
@@ -34,7 +35,7 @@ pub mod commit_race;
 #[cfg(target_os = "linux")]
 pub mod library_option;
 #[cfg(target_os = "linux")]
-mod load;
+pub mod load;
 #[cfg(target_os = "linux")]
 mod node;
 #[cfg(target_os = "linux")]

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use deadheat::parts::exit::Failure;
-use deadheat::parts::model::HELP;
+use deadheat::parts::model::{HELP, RulesOfSome};
 use deadheat_build::Racing;
 use deadheat_load::ServerOptions;
 
@@ -56,14 +56,23 @@ impl LoadOptions {
         Ok(Some(Racing::Worker(this_program()?)))
     }
 
-    /// Returns the arguments of the worker.
+    /// Returns the arguments of the worker, whose options [`LoadOptions::racing`] has checked.
     pub(crate) fn arguments(&self, options: &BenchOptions) -> Vec<String> {
         let (Some(server), Some(load)) = (&self.server, &self.load) else {
             return Vec::new();
         };
-        let judged = options.rules.settings().metric;
-        let judged = judged.as_ref().map(|metric| metric.name());
-        self.options
-            .worker_arguments(server, std::slice::from_ref(load), judged)
+        let arguments = self
+            .options
+            .worker_arguments(server, std::slice::from_ref(load), |name| {
+                judged(options, name)
+            });
+        arguments.unwrap_or_default()
     }
+}
+
+/// Returns the name of the metric that the user chose for a benchmark.
+pub fn judged(options: &BenchOptions, benchmark: &str) -> Option<String> {
+    let own = RulesOfSome::of(&options.rules.some(), benchmark).metric;
+    let metric = own.or_else(|| options.rules.settings().metric.clone())?;
+    Some(metric.name().to_owned())
 }
