@@ -219,8 +219,8 @@ fn descendants() -> Vec<Process> {
     found
 }
 
-/// Returns true if a descendant ignores SIGCHLD: the system then adds the CPU time of its children to
-/// nobody's.
+/// Returns true if a descendant ignores SIGCHLD: the system then adds the CPU time of its children
+/// to no process.
 pub(crate) fn ignores_children() -> bool {
     const SIGCHLD: u64 = 1 << 16;
     living().into_iter().any(|pid| {
