@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Races servers under load by `deadheat load`: against copies, with known differences, and beside other ways.
+"""Races servers under load by `deadheat load`: against copies, with known differences, and compared with other ways.
 
     measure.py measure [--seconds S] [--busy] [--only WORD]    races for S seconds, and adds them to the data
     measure.py peers [--pairs N]                               the same copies by wrk, one after the other and in turns
+    measure.py loop                                            the CPU time of the loop of server.js
     measure.py page                                            writes docs/validation/load.md
 
 The data are in validation/data/load.jsonl. It needs node, nginx, redis-server with redis-benchmark, PostgreSQL with
@@ -66,10 +67,14 @@ def main():
     measured.add_argument("--only", default="", help="systems whose names contain this")
     peers = commands.add_parser("peers")
     peers.add_argument("--pairs", type=int, default=10)
+    commands.add_parser("loop")
     commands.add_parser("page")
     options = parser.parse_args()
     if options.command == "page":
         PAGE.write_text(page([json.loads(line) for line in DATA.read_text().splitlines()]))
+    elif options.command == "loop":
+        done = subprocess.run(["node", str(HERE / "loop.js")], capture_output=True, text=True, check=True)
+        add({"loop_us": float(done.stdout)})
     elif options.command == "peers":
         by_hand(options.pairs)
     else:
@@ -201,6 +206,8 @@ def is_call(row):
 def page(rows):
     raced = [row for row in rows if "verdict" in row]
     copies = [row for row in raced if not row["known"]]
+    loop = statistics.median(row["loop_us"] for row in rows if "loop_us" in row)
+    request = statistics.median(row["typical_ns"] / 1e3 for row in copies if row["system"] == "Node" and not row["busy"])
     dates = sorted({row["date"] for row in rows})
     when = f"on {dates[0]}" if len(dates) == 1 else f"from {dates[0]} to {dates[-1]}"
     out = ["# Servers under load", ""]
@@ -248,9 +255,10 @@ def page(rows):
         "",
         "## Known differences",
         "",
-        "The Node server repeats its loop 2% or 5% more often. The loop is about half of the CPU time of a request, so the",
-        "CPU time per request grows by about 1% and 2%. The other rows compare two settings of one server. With two",
-        "`io-threads`, redis waits for requests in busy loops, on the single core that the servers have here.",
+        f"The Node server repeats its loop 2% or 5% more often. By itself, the loop takes {loop:.0f} µs of CPU time, and a",
+        f"request {request:.0f} µs, so the CPU time per request should grow by {2 * loop / request:.1f}% and {5 * loop / request:.1f}%. The other rows",
+        "compare two settings of one server. With two `io-threads`, redis waits for requests in busy loops, on the single",
+        "core that the servers have here.",
         "",
         "| difference | verdicts | change (median) | median interval | median time |", "| --- | --- | --- | --- | --- |"]
     for name in [one[0] for one in KNOWN]:

@@ -1,10 +1,6 @@
-// A server whose requests compute: server.js PORT PERCENT [COPY] does PERCENT percent more work per request.
+// A server whose requests compute: server.js PORT PERCENT does PERCENT percent more rounds per request.
 const http = require("http");
+const { work, rounds } = require("./work.js");
 const [port, more] = process.argv.slice(2).map(Number);
-function work(rounds) {
-  let sum = 0;
-  for (let i = 0; i < rounds; i++) sum += Math.sqrt(i);
-  return sum;
-}
-const rounds = Math.round(60_000 * (1 + more / 100));
-http.createServer((request, reply) => reply.end(`${work(rounds)}\n`)).listen(port, "127.0.0.1");
+const own = Math.round(rounds * (1 + more / 100));
+http.createServer((request, reply) => reply.end(`${work(own)}\n`)).listen(port, "127.0.0.1");

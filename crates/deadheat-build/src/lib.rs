@@ -45,7 +45,6 @@ mod google_benchmark_library;
 #[cfg(target_os = "linux")]
 mod key;
 mod library;
-mod library_with_unit_tests;
 #[cfg(target_os = "linux")]
 mod lock_files;
 #[cfg(target_os = "linux")]
@@ -107,7 +106,6 @@ pub use error::{BuildError, CargoError, CloneFacts, Fault, Note};
 #[cfg(target_os = "linux")]
 pub use go::GoBuild;
 pub use library::{Library, LibraryChoice};
-pub use library_with_unit_tests::library_with_unit_tests;
 pub use missing_project::MissingProject;
 #[cfg(target_os = "linux")]
 pub use node::{NodeBuild, NodeSuite, is_tracked_package};

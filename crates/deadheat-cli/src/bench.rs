@@ -102,24 +102,7 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
         }
         return race_alone(old, &options).map(|done| done.status);
     };
-    let names = match &args.names[..] {
-        [] => side_names(environments.unwrap_or([&old_text, &new_text])),
-        [old, new] if old != new => [old.clone(), new.clone()],
-        [old, _] => {
-            return Err(Failure::Usage(format!(
-                "--name {old}: the two sides need names that differ"
-            )));
-        }
-        names => {
-            return Err(Failure::Usage(format!(
-                "--name was given {} for 2 programs\nhelp: give it twice",
-                match names.len() {
-                    1 => "once".to_owned(),
-                    count => format!("{count} times"),
-                }
-            )));
-        }
-    };
+    let names = names_of_sides(&args.names, environments.unwrap_or([&old_text, &new_text]))?;
     let new = started(1, &new_text)?;
     compare_environments([&old, &new], &mut options.surroundings)?;
     let target = Target {
@@ -131,6 +114,24 @@ pub fn bench(args: BenchArgs) -> Result<Status, Failure> {
         names,
     };
     race(&entrants, &options).map(|done| done.status)
+}
+
+/// Returns the names of two sides: those that the user gave, or else names made of `texts`.
+pub fn names_of_sides(given: &[String], texts: [&str; 2]) -> Result<[String; 2], Failure> {
+    match given {
+        [] => Ok(side_names(texts)),
+        [old, new] if old != new => Ok([old.clone(), new.clone()]),
+        [old, _] => Err(Failure::Usage(format!(
+            "--name {old}: the two sides need names that differ"
+        ))),
+        names => Err(Failure::Usage(format!(
+            "--name was given {} for 2 programs\nhelp: give it twice",
+            match names.len() {
+                1 => "once".to_owned(),
+                count => format!("{count} times"),
+            }
+        ))),
+    }
 }
 
 /// Moves options of Google Benchmark (`--benchmark_…`) to the arguments of the raced programs,

@@ -12,7 +12,7 @@ use deadheat::parts::answer::to_stdout;
 use deadheat::parts::exit::{Failure, Status, code, on_enough_stack};
 use deadheat::parts::settings::{Front, Setting, ValueKind};
 use deadheat::parts::terminal::to_stderr;
-use deadheat_build::{Revisions, WRAPPED, library_with_unit_tests, stand_in, target_dir};
+use deadheat_build::{Revisions, WRAPPED, stand_in, target_dir};
 use deadheat_link::Roles;
 use deadheat_options::cargo_arguments::{Arguments, Bench};
 use deadheat_options::repository::failure;
@@ -223,76 +223,39 @@ fn cargo() -> OsString {
 }
 
 /// Replaces this process with `cargo bench`; returns only if that fails. If the unit tests of a
-/// library will refuse an option, this process stays, to explain the failure.
+/// library may refuse an option of the race, this process stays, to explain the failure.
 fn race(bench: &Bench, args: &[OsString]) -> Failure {
     let cargo = cargo();
-    match prepared(bench, &cargo) {
-        Err(failure) => failure,
-        Ok(mut command) => {
-            command.args(args);
-            let problem = match refused_by_unit_tests(bench, &cargo) {
-                Some((option, library)) => match command.status() {
-                    Ok(status) => {
-                        if !status.success() && is_built(bench, args, &cargo) {
-                            to_stderr("deadheat", &on_unit_tests(&option, &library, bench));
-                        }
-                        let signal = status.signal().unwrap_or_default();
-                        std::process::exit(status.code().unwrap_or(128 + signal));
-                    }
-                    Err(problem) => problem,
-                },
-                None => command.exec(),
-            };
-            Failure::Internal(format!("{}: {problem}", cargo.display()))
+    let mut command = match prepared(bench, &cargo) {
+        Err(failure) => return failure,
+        Ok(command) => command,
+    };
+    command.args(args);
+    let ended = match may_reach_unit_tests(bench) {
+        true => command.status(),
+        false => Err(command.exec()),
+    };
+    match ended {
+        Ok(status) => {
+            if status.code() == Some(OF_LIBTEST) && is_built(bench, args, &cargo) {
+                to_stderr("deadheat", &on_unit_tests(bench));
+            }
+            let signal = status.signal().unwrap_or_default();
+            std::process::exit(status.code().unwrap_or(128 + signal));
         }
+        Err(problem) => Failure::Internal(format!("{}: {problem}", cargo.display())),
     }
 }
 
-/// Returns the first option after `--` that libtest refuses, and the source file of a library whose
-/// unit tests `cargo bench` runs with this option; `None` if either is
-/// missing.
-fn refused_by_unit_tests(bench: &Bench, cargo: &OsStr) -> Option<(String, PathBuf)> {
-    const OF_LIBTEST: [&str; 27] = [
-        "--bench",
-        "--color",
-        "--ensure-time",
-        "--exact",
-        "--exclude-should-panic",
-        "--force-run-in-process",
-        "--format",
-        "--help",
-        "--ignored",
-        "--include-ignored",
-        "--list",
-        "--logfile",
-        "--no-capture",
-        "--nocapture",
-        "--quiet",
-        "--report-time",
-        "--show-output",
-        "--shuffle",
-        "--shuffle-seed",
-        "--skip",
-        "--test",
-        "--test-threads",
-        "-",
-        "--",
-        "-Z",
-        "-h",
-        "-q",
-    ];
-    if bench.no_run {
-        return None;
-    }
-    let mut words = bench.race.iter().map(|word| word.to_string_lossy());
-    let option = words.find_map(|word| {
-        let name = word.split('=').next().unwrap_or_default();
-        (name.starts_with('-') && !OF_LIBTEST.contains(&name)).then(|| name.to_owned())
-    })?;
-    Some((
-        option,
-        library_with_unit_tests(cargo, &bench.metadata, &bench.building)?,
-    ))
+/// The exit code of unit tests that refuse an option. Races have other codes.
+const OF_LIBTEST: i32 = 101;
+
+/// Returns true if options follow `--` and no bench target is named.
+fn may_reach_unit_tests(bench: &Bench) -> bool {
+    let is_option = |word: &OsString| word.as_encoded_bytes().starts_with(b"-");
+    let names_a_target = |word: &OsString| word.as_encoded_bytes().starts_with(b"--bench");
+    let has_options = bench.race.iter().any(is_option);
+    has_options && !bench.no_run && !bench.building.iter().any(names_a_target)
 }
 
 /// Returns true if `cargo bench` builds all targets, so that it failed when it ran them.
@@ -310,30 +273,27 @@ fn is_built(bench: &Bench, args: &[OsString], cargo: &OsStr) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Explains that the unit tests of a library refused an option of the races.
-fn on_unit_tests(option: &str, library: &Path, bench: &Bench) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    let library = library.strip_prefix(here).unwrap_or(library).display();
-    let saved = option
-        .strip_prefix("--")
-        .is_some_and(|name| OF_SAVED_TIMES.contains(&name));
-    let race: Vec<String> = bench
-        .race
-        .iter()
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect();
-    let help = if saved {
-        NO_SAVED_TIMES.to_owned()
-    } else {
-        format!(
+/// Explains that the unit tests of a library may have refused an option of the races.
+fn on_unit_tests(bench: &Bench) -> String {
+    let race = bench.race.iter().map(|word| word.to_string_lossy());
+    let race: Vec<String> = race.map(Into::into).collect();
+    let is_of_saved_times = |word: &String| {
+        let name = word
+            .strip_prefix("--")
+            .and_then(|word| word.split('=').next());
+        name.is_some_and(|name| OF_SAVED_TIMES.contains(&name))
+    };
+    let help = match race.iter().any(is_of_saved_times) {
+        true => NO_SAVED_TIMES.to_owned(),
+        false => format!(
             "name a bench target: cargo deadheat --bench NAME -- {}; or write bench = false below \
              [lib] in Cargo.toml",
             as_typed(&race)
-        )
+        ),
     };
     format!(
-        "cargo bench passes the words after -- also to the unit tests of the library ({library}), \
-         which do not accept {option}\nhelp: {help}"
+        "cargo bench passes the words after -- also to the unit tests of a library, which accept no \
+         options of races\nhelp: {help}"
     )
 }
 

@@ -7,7 +7,7 @@ use clap::Args;
 use deadheat::parts::answer::to_stdout;
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::model::{HELP, Program};
-use deadheat::parts::pairing::{Target, side_names};
+use deadheat::parts::pairing::Target;
 use deadheat_load::ServerOptions;
 use deadheat_load::generators::Generator;
 use deadheat_options::bench_options::BenchOptions;
@@ -16,6 +16,7 @@ use deadheat_options::load::judged;
 use deadheat_options::own_path::this_program;
 use deadheat_options::races::tell_of_one;
 
+use crate::bench::names_of_sides;
 use crate::help;
 
 pub const EXAMPLES: &str = "Examples:
@@ -99,15 +100,7 @@ pub fn load(args: LoadArgs) -> Result<Status, Failure> {
             }
         )));
     };
-    let names = match &args.names[..] {
-        [] => side_names([old, new]),
-        [old, new] if old != new => [old.clone(), new.clone()],
-        _ => {
-            return Err(Failure::Usage(format!(
-                "--name needs a name for each server{HELP}give it twice, with two names"
-            )));
-        }
-    };
+    let names = names_of_sides(&args.names, [old, new])?;
     let program = this_program()?;
     let worker = |server: &String| -> Result<Program, Failure> {
         Ok(Program {

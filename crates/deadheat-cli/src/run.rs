@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use deadheat::parts::command_race::{CommandRaceSpec, Parameter, Runs, Shell, output, value};
+use deadheat::parts::command_race::{CommandRaceSpec, Parameter, Runs, Shell, output, values};
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::format::similar_file;
 use deadheat::parts::model::{
@@ -455,16 +455,7 @@ impl RunArgs {
     }
 
     fn values(&self) -> Result<Values, Failure> {
-        let more_is_better = &self.higher_is_better;
-        let read = self.value.iter().map(|text| value(text, more_is_better));
-        let read = read.collect::<Result<Vec<_>, Failure>>()?;
-        for name in more_is_better {
-            if !read.iter().any(|one| one.metric.name() == name) {
-                return Err(Failure::Usage(format!(
-                    "--higher-is-better '{name}': no --value has this name"
-                )));
-            }
-        }
+        let read = values(&self.value, &self.higher_is_better)?;
         let file = self.value_file.clone();
         Ok(Values { read, file })
     }

@@ -79,6 +79,22 @@ fn values_of_the_load_command_are_metrics_with_a_direction() {
 }
 
 #[test]
+fn a_value_takes_the_place_of_a_metric_of_the_same_name() {
+    let track = track();
+    let values = [
+        "--value=requests/s=rate: ([0-9.]+)",
+        "--higher-is-better=requests/s",
+    ];
+    let more = [&values[..], &["--max-replicates", "6", "--json"]].concat();
+    let answer = track.run(&race(OLD, NEW, &more)).succeeds().json();
+    let metrics = answer["benchmarks"][0]["metrics"].as_array().unwrap();
+    let rates = metrics
+        .iter()
+        .filter(|metric| metric["metric"] == "requests/s");
+    assert_eq!(rates.count(), 1, "{answer}");
+}
+
+#[test]
 fn sockets_data_and_resets_are_those_of_each_server() {
     let track = track();
     track.write("data/inner/file", "content");
@@ -363,8 +379,8 @@ fn what_would_send_the_load_of_both_servers_to_one_is_refused_before_the_race() 
     let run = |load, more| track.run(&words(load, more));
     run("wrk http://127.0.0.1:80/", &[]).fails_with(2, &["neither {port} nor {socket}"]);
     run("curl {port}", &[]).fails_with(2, &["'curl' is not a load generator", "--requests"]);
-    run("curl {port}", &["--value=x"]).fails_with(2, &["a name, = and a regular expression"]);
-    run("curl {port}", &["--value=x=("]).fails_with(2, &["the regular expression '('"]);
+    run("curl {port}", &["--value=x"]).fails_with(2, &["is not NAME=PATTERN"]);
+    run("curl {port}", &["--value=x=("]).fails_with(2, &["'(' is not a regular expression"]);
     run("wrk {port}", &["--ready=https://x/"]).fails_with(2, &["does not speak TLS", "curl"]);
     run("wrk {port}", &["--data=x"]).fails_with(2, &["no command contains {data}"]);
     run("wrk {port}", &["--callgrind"]).fails_with(2, &["--callgrind: races of servers"]);
@@ -464,23 +480,20 @@ fn repository() -> Track {
     track
 }
 
+/// The answer of a command about the first and the last commit.
+#[track_caller]
+fn race_of_commits(track: &Track, command: &str, option: &str) -> Value {
+    let server = ["--server", "sh start.sh {port}"];
+    let load = ["--load", "python3 load.py {port}", COUNTS];
+    let words = [command, "HEAD~2..HEAD", SHORT, option, "--json", "-q"];
+    let words = [&words[..], &server, &load].concat();
+    track.run(&words).succeeds().json()
+}
+
 #[test]
 fn the_servers_of_two_commits_race() {
     let track = repository();
-    let words = [
-        "rev",
-        "HEAD~2..HEAD",
-        "--server",
-        "sh start.sh {port}",
-        "--load",
-        "python3 load.py {port}",
-        COUNTS,
-        SHORT,
-        "--max-replicates=6",
-        "--json",
-        "-q",
-    ];
-    let answer = track.run(&words).succeeds().json();
+    let answer = race_of_commits(&track, "rev", "--max-replicates=6");
     let one = &answer["benchmarks"][0];
     assert_eq!(one["verdict"], "slower", "{one}");
     assert_eq!(one["baseline"]["name"], "HEAD~2", "{one}");
@@ -491,20 +504,7 @@ fn the_servers_of_two_commits_race() {
 #[test]
 fn the_commit_that_made_a_server_slower_is_found() {
     let track = repository();
-    let words = [
-        "bisect",
-        "HEAD~2..HEAD",
-        "--server",
-        "sh start.sh {port}",
-        "--load",
-        "python3 load.py {port}",
-        COUNTS,
-        SHORT,
-        "--margin=10%",
-        "--json",
-        "-q",
-    ];
-    let answer = track.run(&words).succeeds().json();
+    let answer = race_of_commits(&track, "bisect", "--margin=10%");
     let head = track.git(&["rev-parse", "HEAD"]);
     // On a busy machine, the search may end with a candidate that is only likely.
     let said = &answer["answer"];

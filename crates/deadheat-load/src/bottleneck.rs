@@ -24,7 +24,7 @@ impl Bottleneck {
     pub(crate) fn new(load: &Load, columns: &[Column], judged: Option<&str>) -> Self {
         let usual = match columns.contains(&Column::Cpu) {
             true => Column::Cpu,
-            false if load.values.is_empty() => Column::Wall,
+            // The options ensure that there is a value if requests are not counted.
             false => Column::Value(0),
         };
         let named = |name: &str| {

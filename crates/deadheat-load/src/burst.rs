@@ -1,5 +1,6 @@
 //! The metrics of a burst.
 
+use deadheat::parts::engine::ValueReader;
 use deadheat::parts::model::{Better, Metric, column_name};
 
 use crate::generators::Report;
@@ -70,9 +71,13 @@ impl Burst {
             ));
         }
         let printed = format!("{stdout}\n{stderr}");
-        let values = load.values.iter().map(|value| value.read(&printed));
+        let read = |reader: &ValueReader| {
+            let value = reader.read(&printed);
+            value.map_err(|why| format!("{}: {why}", reader.name()))
+        };
+        let values = load.values.iter().map(|(_, reader)| read(reader));
         let values = values.collect::<Result<Vec<f64>, String>>()?;
-        let own = load.requests.as_ref().map(|regex| regex.read(&printed));
+        let own = load.requests.as_ref().map(read);
         let requests = own.transpose()?.or(report.requests);
         if load.counts_requests() {
             match requests {
@@ -159,6 +164,12 @@ impl Column {
             Column::InvoluntarySwitches,
             Column::Busy,
         ]);
+        // A value of the user takes the place of a metric of the same name.
+        columns.retain(|column| {
+            let own = column.metric(load);
+            let mut values = load.values.iter();
+            !values.any(|(metric, _)| metric.name() == own.name())
+        });
         columns.extend((0..load.values.len()).map(Column::Value));
         columns
     }
@@ -176,15 +187,7 @@ impl Column {
             Column::VoluntarySwitches => Metric::VoluntarySwitches,
             Column::InvoluntarySwitches => Metric::InvoluntarySwitches,
             Column::Busy => Metric::Custom("server_busy_percent".to_owned()),
-            Column::Value(place) => {
-                let value = &load.values[*place];
-                let better = if value.is_more {
-                    Better::More
-                } else {
-                    Better::Less
-                };
-                Metric::named(&value.name, better)
-            }
+            Column::Value(place) => load.values[*place].0.clone(),
         }
     }
 

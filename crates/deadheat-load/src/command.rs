@@ -4,12 +4,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use deadheat::parts::command_race::{Parameter, combinations};
+use deadheat::parts::command_race::{Parameter, combinations, values};
+use deadheat::parts::engine::ValueReader;
 use deadheat::parts::exit::Failure;
-use deadheat::parts::model::{HELP, LOAD_WORKER, duration};
+use deadheat::parts::model::{HELP, LOAD_WORKER, Metric, Value, duration};
 
 use crate::generators::Generator;
-use crate::load::{CoreList, Load, NamedValue, Ready, StopSignal};
+use crate::load::{CoreList, Load, Ready};
+use crate::run_signal::{Signal, signal};
 
 const SERVERS: &str = "Servers and load";
 
@@ -28,15 +30,15 @@ pub struct ServerOptions {
     /// program]
     #[arg(long, value_name = "NAME", value_parser = generator, help_heading = SERVERS)]
     generator: Option<String>,
-    /// Read a metric from what the load command prints: the first group of REGEX, or the whole match
+    /// Read a metric from what the load command prints: NAME=REGEX, or NAME=/JSON/POINTER
     /// (may be repeated)
-    #[arg(long, value_name = "NAME=REGEX", help_heading = SERVERS)]
+    #[arg(long, value_name = "NAME=PATTERN", help_heading = SERVERS)]
     value: Vec<String>,
     /// More is better for the metric NAME of --value (may be repeated)
     #[arg(long, value_name = "NAME", help_heading = SERVERS)]
     higher_is_better: Vec<String>,
     /// Read from the output of the load command how many requests succeeded
-    #[arg(long, value_name = "REGEX", help_heading = SERVERS)]
+    #[arg(long, value_name = "PATTERN", help_heading = SERVERS)]
     requests: Option<String>,
     /// Run this command whenever a server has started and is ready
     #[arg(long, value_name = "CMD", help_heading = SERVERS)]
@@ -45,8 +47,8 @@ pub struct ServerOptions {
     #[arg(long, value_name = "DIR", help_heading = SERVERS)]
     data: Option<PathBuf>,
     /// The signal that stops a server [default: TERM]
-    #[arg(long, value_name = "SIGNAL", value_parser = StopSignal::named, help_heading = SERVERS)]
-    stop_signal: Option<StopSignal>,
+    #[arg(long, value_name = "SIGNAL", value_parser = signal, help_heading = SERVERS)]
+    stop_signal: Option<Signal>,
     /// The time after which a server that has not stopped is killed [default: 5s]
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = SERVERS)]
     grace: Option<Duration>,
@@ -161,25 +163,25 @@ impl ServerOptions {
                 load[0]
             )));
         }
-        let values = self.value.iter().map(|text| self.named_value(text));
-        let values: Vec<NamedValue> = values.collect::<Result<_, _>>()?;
+        let wrong = |option: &str, why: String| Failure::Usage(format!("{option}: {why}"));
+        let values = values(&self.value, &self.higher_is_better)?;
         for (at, value) in values.iter().enumerate() {
-            if values[..at].iter().any(|other| other.name == value.name) {
-                return Err(Failure::Usage(format!(
-                    "--value: the metric '{}' is named twice",
-                    value.name
-                )));
+            let name = value.metric.name();
+            if values[..at].iter().any(|other| other.metric.name() == name) {
+                return Err(wrong("--value", format!("there are two values '{name}'")));
             }
         }
-        for name in &self.higher_is_better {
-            if !values.iter().any(|value| value.name == *name) {
-                return Err(Failure::Usage(format!(
-                    "--higher-is-better {name}: no --value has this name"
-                )));
-            }
-        }
-        let requests = self.requests.as_deref();
-        let requests = requests.map(|text| NamedValue::new("requests", text, true));
+        let values = values.into_iter().map(|value| {
+            let reader = ValueReader::new(&value, false).map_err(|why| wrong("--value", why))?;
+            Ok((value.metric, reader))
+        });
+        let requests = self.requests.as_ref().map(|pattern| {
+            let value = Value {
+                metric: Metric::from_name("requests"),
+                pattern: pattern.clone(),
+            };
+            ValueReader::new(&value, false).map_err(|why| wrong("--requests", why))
+        });
         let lists = self.parameter_list.chunks_exact(2);
         let lists = lists.map(|list| Parameter::list(&list[0], &list[1]));
         let parameters = combinations(&lists.collect::<Result<Vec<_>, _>>()?)?;
@@ -193,14 +195,14 @@ impl ServerOptions {
                 None => Ready::default_of(server)?,
             },
             ready_timeout: self.ready_timeout.unwrap_or(Duration::from_secs(30)),
-            values,
+            values: values.collect::<Result<_, Failure>>()?,
             requests: requests.transpose()?,
             reset: match &self.reset {
                 Some(text) => split("--reset", text)?,
                 None => Vec::new(),
             },
             data: self.data.clone(),
-            stop_signal: self.stop_signal.unwrap_or_default(),
+            stop_signal: self.stop_signal.unwrap_or(Signal::SIGTERM),
             grace: self.grace.unwrap_or(Duration::from_secs(5)),
             pause_idle: self.pause_idle,
             parameters,
@@ -209,17 +211,6 @@ impl ServerOptions {
         };
         load.check()?;
         Ok(load)
-    }
-
-    fn named_value(&self, text: &str) -> Result<NamedValue, Failure> {
-        let Some((name, regex)) = text.split_once('=').filter(|(name, _)| !name.is_empty()) else {
-            return Err(Failure::Usage(format!(
-                "--value {text}: a name, = and a regular expression are expected{HELP}--value \
-                 'requests/s=Requests/sec: +([0-9.]+)'"
-            )));
-        };
-        let is_more = self.higher_is_better.iter().any(|more| more == name);
-        NamedValue::new(name, regex, is_more)
     }
 
     /// Returns the name of an option that was given; `None` if none was.
@@ -270,7 +261,7 @@ impl ServerOptions {
             ("reset", self.reset.clone()),
             (
                 "stop-signal",
-                self.stop_signal.map(|signal| signal.to_string()),
+                self.stop_signal.map(|signal| signal.as_str().to_owned()),
             ),
             ("grace", self.grace.map(seconds)),
             (

@@ -15,6 +15,7 @@ mod run_output;
 mod run_processes;
 mod run_progress;
 mod run_server;
+mod run_signal;
 mod run_worker;
 
 pub use command::{ServerOptions, WorkerArgs};

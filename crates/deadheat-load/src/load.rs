@@ -4,11 +4,13 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use deadheat::parts::engine::ValueReader;
 use deadheat::parts::exit::Failure;
-use deadheat::parts::model::HELP;
+use deadheat::parts::model::{HELP, Metric};
 use regex_lite::Regex;
 
 use crate::generators::Generator;
+use crate::run_signal::Signal;
 
 /// The longest time that a server may take to stop.
 const LONGEST_GRACE: Duration = Duration::from_secs(540);
@@ -21,11 +23,12 @@ pub struct Load {
     pub(crate) load: Vec<String>,
     pub(crate) ready: Ready,
     pub(crate) ready_timeout: Duration,
-    pub(crate) values: Vec<NamedValue>,
-    pub(crate) requests: Option<NamedValue>,
+    /// The metrics that are read from the output of the load command.
+    pub(crate) values: Vec<(Metric, ValueReader)>,
+    pub(crate) requests: Option<ValueReader>,
     pub(crate) reset: Vec<String>,
     pub(crate) data: Option<PathBuf>,
-    pub(crate) stop_signal: StopSignal,
+    pub(crate) stop_signal: Signal,
     pub(crate) grace: Duration,
     pub(crate) pause_idle: bool,
     /// The names and values of each combination of parameters; a single empty one without
@@ -121,46 +124,6 @@ impl Load {
     }
 }
 
-/// A number that is read from the output of the load command.
-#[derive(Clone, Debug)]
-pub struct NamedValue {
-    pub(crate) name: String,
-    regex: Regex,
-    pub(crate) is_more: bool,
-}
-
-impl NamedValue {
-    pub(crate) fn new(name: &str, regex: &str, is_more: bool) -> Result<Self, Failure> {
-        let compiled = Regex::new(regex).map_err(|problem| {
-            Failure::Usage(format!("the regular expression '{regex}': {problem}"))
-        })?;
-        Ok(Self {
-            name: name.to_owned(),
-            regex: compiled,
-            is_more,
-        })
-    }
-
-    /// Returns the number in the last match, because a load generator prints its summary last.
-    pub(crate) fn read(&self, output: &str) -> Result<f64, String> {
-        let found = self.regex.captures_iter(output).last().ok_or_else(|| {
-            format!(
-                "'{}' matches nothing that the load command printed",
-                self.regex
-            )
-        })?;
-        let text = found
-            .get(1)
-            .or_else(|| found.get(0))
-            .map_or("", |text| text.as_str());
-        let number: Option<f64> = text.trim().replace(',', "").parse().ok();
-        number.filter(|number| number.is_finite()).ok_or_else(|| {
-            let text: String = text.chars().take(200).collect();
-            format!("'{}' matches '{text}', which is not a number", self.regex)
-        })
-    }
-}
-
 /// The sign that a server accepts requests.
 #[derive(Clone, Debug)]
 pub enum Ready {
@@ -233,63 +196,6 @@ impl Ready {
              ready{HELP}write {{port}} where the server needs its port; a server that reads its port \
              from the variable PORT, which deadheat sets, needs --ready tcp:{{port}}"
         )))
-    }
-}
-
-/// A signal that asks a server to stop.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StopSignal {
-    /// SIGTERM.
-    #[default]
-    Term,
-    /// SIGINT.
-    Int,
-    /// SIGQUIT.
-    Quit,
-    /// SIGHUP.
-    Hup,
-    /// SIGUSR1.
-    Usr1,
-    /// SIGUSR2.
-    Usr2,
-    /// SIGKILL.
-    Kill,
-}
-
-impl StopSignal {
-    const ALL: [(Self, &'static str); 7] = [
-        (Self::Term, "TERM"),
-        (Self::Int, "INT"),
-        (Self::Quit, "QUIT"),
-        (Self::Hup, "HUP"),
-        (Self::Usr1, "USR1"),
-        (Self::Usr2, "USR2"),
-        (Self::Kill, "KILL"),
-    ];
-
-    /// Returns the signal with this name, with or without `SIG`.
-    ///
-    /// # Errors
-    ///
-    /// Fails for names of other signals.
-    pub fn named(name: &str) -> Result<Self, String> {
-        let upper = name.to_uppercase();
-        let short = upper.strip_prefix("SIG").unwrap_or(&upper);
-        let found = Self::ALL.into_iter().find(|(_, known)| *known == short);
-        found.map(|(signal, _)| signal).ok_or_else(|| {
-            let known = Self::ALL.map(|(_, name)| name);
-            format!("'{name}' is not one of {}", known.join(", "))
-        })
-    }
-}
-
-impl fmt::Display for StopSignal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut all = Self::ALL.into_iter();
-        f.write_str(
-            all.find(|(signal, _)| signal == self)
-                .map_or("TERM", |(_, name)| name),
-        )
     }
 }
 

@@ -32,18 +32,15 @@ pub(crate) fn burst(server: &mut Server, load: &Load, cores: &Cores) -> Result<B
     forget_peaks();
     let before = Usage::now();
     let no_load = |why: String| format!("got no load: {why}");
-    let mut running = Running::start(&mut server.load_command(&words), &cores.generator)
+    let mut running = Running::start(&mut server.command(&words), &cores.generator)
         .map_err(|problem| no_load(not_started(&words[0], &problem)))?;
-    let ended = running
-        .wait(None)
+    let (status, wall) = running
+        .wait()
         .map_err(|problem| no_load(problem.to_string()))?;
     running.end_rest();
     let has_ended = server.has_ended();
     let used = Usage::now().since(&before);
     let [stdout, stderr] = running.output();
-    let Some((status, wall)) = ended else {
-        return Err(no_load("the load command did not end".to_owned()));
-    };
     let wall_ns = wall.as_nanos() as f64;
     if has_ended {
         return Err(format!(

@@ -43,23 +43,21 @@ impl Running {
         })
     }
 
-    /// Waits until the command ends, and returns its exit status and how long it ran. Returns `None`
-    /// if it still runs at `end`.
-    pub(crate) fn wait(
-        &mut self,
-        end: Option<Instant>,
-    ) -> io::Result<Option<(ExitStatus, Duration)>> {
-        let status = match end {
-            None => self.child.wait()?,
-            Some(end) => loop {
-                match self.child.try_wait()? {
-                    Some(status) => break status,
-                    None if Instant::now() < end => sleep(Duration::from_millis(2)),
-                    None => return Ok(None),
-                }
-            },
-        };
-        Ok(Some((status, self.since.elapsed())))
+    /// Waits until the command ends, and returns its exit status and how long it ran.
+    pub(crate) fn wait(&mut self) -> io::Result<(ExitStatus, Duration)> {
+        let status = self.child.wait()?;
+        Ok((status, self.since.elapsed()))
+    }
+
+    /// Waits until the command ends, and returns its exit status; `None` if it still runs at `end`.
+    pub(crate) fn wait_until(&mut self, end: Instant) -> io::Result<Option<ExitStatus>> {
+        loop {
+            let ended = self.child.try_wait()?;
+            if ended.is_some() || Instant::now() >= end {
+                return Ok(ended);
+            }
+            sleep(Duration::from_millis(2));
+        }
     }
 
     /// Ends what the command left behind when it ended, so that it does not count as the server.

@@ -246,7 +246,7 @@ pub(crate) fn signal_all(signal: Signal) {
     }
 }
 
-/// The variable that marks a command, such as a load command, and all that it starts.
+/// The environment variable by which the descendants of a command, such as a load command, are found.
 pub(crate) const MARK: &str = "DEADHEAT_LOAD_COMMAND";
 
 /// Kills the descendants that a command with this mark has left behind. Returns true if there were

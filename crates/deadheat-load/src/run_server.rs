@@ -19,7 +19,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 
-use crate::load::{Load, Ready, StopSignal};
+use crate::load::{Load, Ready};
 use crate::placeholders::Placeholders;
 use crate::run_command::Running;
 use crate::run_cores::{Cores, on};
@@ -148,7 +148,7 @@ impl Server {
             placeholders,
             port,
             cores: cores.generator.clone(),
-            stop_signal: signal(load.stop_signal),
+            stop_signal: load.stop_signal,
             grace: load.grace,
             _folder: folder,
         };
@@ -279,15 +279,15 @@ impl Server {
     /// Runs a command that helps, such as a test whether the server is ready.
     fn run(&self, words: &[String], end: Instant) -> Result<(), String> {
         let words = self.placeholders.fill_all(words);
-        let mut running = Running::start(&mut command(&words, self.port), &self.cores)
+        let mut running = Running::start(&mut self.command(&words), &self.cores)
             .map_err(|problem| not_started(&words[0], &problem))?;
         let ended = running
-            .wait(Some(end))
+            .wait_until(end)
             .map_err(|problem| problem.to_string())?;
         let [_, stderr] = running.output();
         match ended {
-            Some((status, _)) if status.success() => Ok(()),
-            Some((status, _)) => Err(format!(
+            Some(status) if status.success() => Ok(()),
+            Some(status) => Err(format!(
                 "'{}' ended with {status}{}",
                 words.join(" "),
                 end_of(&stderr)
@@ -315,6 +315,11 @@ impl Server {
 
     pub(crate) fn quoted(&self) -> String {
         self.log.quoted()
+    }
+
+    /// Returns a command that talks to this server.
+    pub(crate) fn command(&self, words: &[String]) -> Command {
+        command(words, self.port)
     }
 
     /// Stops or continues all processes of the server.
@@ -361,7 +366,7 @@ pub(crate) fn end_all() {
 }
 
 /// Returns the command of a server, or one that talks to it.
-pub(crate) fn command(words: &[String], port: u16) -> Command {
+fn command(words: &[String], port: u16) -> Command {
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).stdin(Stdio::null());
     for variable in PROXIES.iter().chain(&["DEADHEAT_WORKER", "DEADHEAT_BATON"]) {
@@ -369,13 +374,6 @@ pub(crate) fn command(words: &[String], port: u16) -> Command {
     }
     command.env("PORT", port.to_string());
     command
-}
-
-impl Server {
-    /// Returns the command of the load generator.
-    pub(crate) fn load_command(&self, words: &[String]) -> Command {
-        command(words, self.port)
-    }
 }
 
 /// Returns the reason why a program cannot be started.
@@ -394,18 +392,6 @@ fn follow(child: &mut Child, log: &Log) {
     }
     if let Some(stderr) = child.stderr.take() {
         log.follow(stderr);
-    }
-}
-
-fn signal(signal: StopSignal) -> Signal {
-    match signal {
-        StopSignal::Term => Signal::SIGTERM,
-        StopSignal::Int => Signal::SIGINT,
-        StopSignal::Quit => Signal::SIGQUIT,
-        StopSignal::Hup => Signal::SIGHUP,
-        StopSignal::Usr1 => Signal::SIGUSR1,
-        StopSignal::Usr2 => Signal::SIGUSR2,
-        StopSignal::Kill => Signal::SIGKILL,
     }
 }
 
@@ -528,18 +514,17 @@ fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::set_permissions(to, fs::metadata(from)?.permissions())
 }
 
-/// The folders of the servers of this process.
-static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// The folder of the server of this process.
+static FOLDER: Mutex<Option<PathBuf>> = Mutex::new(None);
 
 fn note_folder(folder: &Path) {
-    let mut folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
-    folders.push(folder.to_owned());
+    *FOLDER.lock().unwrap_or_else(PoisonError::into_inner) = Some(folder.to_owned());
 }
 
-/// Removes the folders of all servers, for an exit without destructors.
-pub(crate) fn remove_folders() {
-    let folders = FOLDERS.lock().unwrap_or_else(PoisonError::into_inner);
-    for folder in &*folders {
+/// Removes the folder of the server, for an exit without destructors.
+pub(crate) fn remove_folder() {
+    let folder = FOLDER.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(folder) = &*folder {
         let _ = fs::remove_dir_all(folder);
     }
 }

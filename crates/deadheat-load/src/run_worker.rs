@@ -20,13 +20,13 @@ use crate::run_burst::burst;
 use crate::run_cores::{Cores, hold};
 use crate::run_processes::ignores_children;
 use crate::run_progress::Progress;
-use crate::run_server::{Server, adopt_orphans, end_all, remove_folders};
+use crate::run_server::{Server, adopt_orphans, end_all, remove_folder};
 
 /// The version of the worker protocol.
 const PROTOCOL: u64 = 2;
-/// How much longer than its server a worker may take to end, in milliseconds.
+/// The time that a worker takes to exit after its server has stopped, at most, in milliseconds.
 const LEAVES_LATER_MS: u128 = 5_000;
-/// How much longer than its server a worker that hangs may take before it gives up.
+/// After the last request, a worker that hangs exits this long after the time of its server to stop.
 const LAST_MOMENT: Duration = Duration::from_secs(3);
 
 /// Serves one side of a race until deadheat ends it.
@@ -88,10 +88,10 @@ impl Pipes {
             // deadheat has ended or gives this process up, perhaps in the middle of a burst: nothing
             // may stay behind.
             end_all();
-            remove_folders();
+            remove_folder();
             // The other thread may have started or copied something meanwhile.
             end_all();
-            remove_folders();
+            remove_folder();
             std::process::exit(0);
         };
         thread::Builder::new().spawn(read).ok()?;

@@ -209,7 +209,7 @@ fn reads_the_json_of_oha() {
     );
 }
 
-/// The layout before oha 1.5, from its README.
+/// The layout before oha 1.5, written by hand and not recorded.
 #[test]
 fn reads_the_seconds_of_older_oha() {
     let text = "Summary:\n  Success rate:\t1.0000\n  Total:\t3.0217 secs\n  Slowest:\t0.1067 secs\n  \
@@ -294,7 +294,7 @@ fn reads_the_text_of_k6() {
     assert_eq!(all.latencies[1], ("mean".to_owned(), 368_420.0));
 }
 
-/// The layout before k6 1.0, from its documentation.
+/// The layout before k6 1.0, written by hand and not recorded.
 #[test]
 fn reads_the_marks_of_older_k6() {
     let text = "     checks.........................: 90.00% ✓ 18       ✗ 2\n   \
@@ -399,7 +399,7 @@ fn adds_up_the_tests_of_redis_benchmark() {
     assert_eq!(all, report(40000.0, rate, &[], &[]));
 }
 
-/// The layouts before Redis 6.2, from its documentation.
+/// The layouts before Redis 6.2, written by hand and not recorded.
 #[test]
 fn reads_older_redis_benchmark() {
     let redis = generator("redis-benchmark");
@@ -473,7 +473,7 @@ fn reads_memtier() {
     assert_eq!(all.errors, [(80.0, words.to_owned())]);
 }
 
-/// The table before memtier_benchmark 1.3, from its documentation.
+/// The table before memtier_benchmark 1.3, written by hand and not recorded.
 #[test]
 fn reads_older_memtier() {
     let text = "ALL STATS\n\
@@ -521,7 +521,7 @@ fn reads_pgbench() {
     );
 }
 
-/// The report of PostgreSQL 13, from its documentation.
+/// The report of PostgreSQL 13, written by hand and not recorded.
 #[test]
 fn reads_older_pgbench_without_connection_time() {
     let text = "number of transactions actually processed: 10000/10000\nlatency average = 11.013 \

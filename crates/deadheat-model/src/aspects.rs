@@ -64,8 +64,8 @@ pub struct Settling {
     /// Seconds that the further replicates would take at the pace of the run; `None` for a
     /// recording.
     pub seconds: Option<f64>,
-    /// The option of the race that excludes `--max-replicates`, because it sets the number of
-    /// launches: `-r` or `-M`.
+    /// The option by which the user limited the launches, `-r` or `-M`, if it was given. It cannot
+    /// be combined with `--max-replicates`, so advice says to replace it.
     pub in_place_of: Option<&'static str>,
 }
 

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use deadheat::parts::exit::Failure;
 
-/// Returns the path of this program. Builds start compilers through it, so that it records links, and it is
-/// the worker of races of servers.
+/// Returns the path of this program. Builds start compilers through this program, so that it records
+/// links, and races of servers start it as their worker.
 pub fn this_program() -> Result<PathBuf, Failure> {
     std::env::current_exe()
         .map_err(|problem| Failure::Internal(format!("deadheat cannot find itself: {problem}")))

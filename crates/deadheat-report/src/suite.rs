@@ -437,7 +437,7 @@ pub fn effort(analysis: &Analysis) -> Option<String> {
         Source::Recording => return None,
         Source::Commands | Source::Harness => counted(analysis.launches, "launch", "launches"),
         Source::Functions | Source::Programs => counted(analysis.launches, "process", "processes"),
-        Source::Servers => counted(analysis.launches, "start of a server", "starts of servers"),
+        Source::Servers => counted(analysis.launches, "server start", "server starts"),
     };
     let mut text = format!("{processes}, {}", waiting(analysis.elapsed_seconds));
     if let Some(seed) = analysis.seed {

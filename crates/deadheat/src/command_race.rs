@@ -80,9 +80,23 @@ pub fn output(text: &str) -> Output {
     }
 }
 
+/// Parses the arguments of `--value` and `--higher-is-better`.
+pub fn values(texts: &[String], more_is_better: &[String]) -> Result<Vec<Value>, Failure> {
+    let read = texts.iter().map(|text| value(text, more_is_better));
+    let read = read.collect::<Result<Vec<_>, Failure>>()?;
+    for name in more_is_better {
+        if !read.iter().any(|one| one.metric.name() == name) {
+            return usage(format!(
+                "--higher-is-better '{name}': no --value has this name"
+            ));
+        }
+    }
+    Ok(read)
+}
+
 /// Parses the argument `NAME=PATTERN` of `--value`. For names in `more_is_better`, larger values
 /// are better.
-pub fn value(text: &str, more_is_better: &[String]) -> Result<Value, Failure> {
+fn value(text: &str, more_is_better: &[String]) -> Result<Value, Failure> {
     let Some((name, pattern)) = text
         .split_once('=')
         .filter(|(_, pattern)| !pattern.is_empty())
