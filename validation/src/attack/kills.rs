@@ -107,10 +107,10 @@ pub fn kills(setting: &Setting) -> Section {
         "kill -9 at random moments",
         "Only deadheat itself is killed: half of the races 5 to 705 ms after their start, the other \
          half up to 700 ms after they wrote their first block. After the kill, no process may be \
-         left, the run file must be readable, and `--resume` continues the race. The right verdict on the \
-         complete race of commands is known, and the resumed race must end with this verdict. \
-         A resumed race of \
-         a function against itself must grow by the requested replicates, without a verdict of \
+         left, a run file with a complete block must be readable, one without must be refused with \
+         exit code 4, and `--resume` continues the race. The right verdict on the complete race of \
+         commands is known, and the resumed race must end with this verdict. A resumed race of a \
+         function against itself must grow by the requested replicates, without a verdict of \
          slower.",
         &told,
     )
@@ -154,15 +154,16 @@ fn killed(
     (finding, on_disk)
 }
 
+/// The complete blocks on disk.
 fn blocks(record: &Path) -> usize {
     let text = fs::read_to_string(record).unwrap_or_default();
-    text.lines().filter(|line| line.starts_with("{\"block\"")).count()
+    let complete = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    complete.filter(|line| line.starts_with("{\"block\"")).count()
 }
 
-/// A header that was cut off is not a run; any longer file is.
+/// A killed race has nothing to analyze before its first complete block, and must say so.
 fn readable(setting: &Setting, folder: &Path, record: &Path) -> Option<String> {
-    let whole = fs::read(record).expect("a record").contains(&b'\n');
-    let allowed: &[i32] = if whole { &[0, 3] } else { &[4] };
+    let allowed: &[i32] = if blocks(record) > 0 { &[0, 3] } else { &[4] };
     run(limited(&setting.shop.deadheat, folder, None, &[], &["analyze", text(record)]))
         .finding(allowed)
 }
