@@ -2549,6 +2549,15 @@ int deadheat_main(int argc, char **argv)
             deadheat_program_.argument_count = (size_t)(argc - i - 1);
             break;
         }
+    /* deadheat removes the "--" of its own command line, and asks Google Benchmark a question. */
+    if (is_worker && deadheat_program_.arguments == NULL) {
+        int kept = 1;
+        for (i = 1; i < argc; i++)
+            if (strncmp(argv[i], "--benchmark_list_tests", 22) != 0)
+                argv[kept++] = argv[i];
+        deadheat_program_.arguments = argv + 1;
+        deadheat_program_.argument_count = (size_t)(kept - 1);
+    }
     for (; suite != NULL; suite = suite->next)
         suite->run();
     for (entry = deadheat_program_.first; entry != NULL; entry = entry->next)

@@ -103,6 +103,8 @@ export function claim() {
     process.exit(2);
   }
   globalThis[Symbol.for("deadheat.worker")] = true;
+  // deadheat's question to Google Benchmark, which is not for the script.
+  process.argv = process.argv.filter((word) => !word.startsWith("--benchmark_list_tests"));
   const baton = process.env[BATON];
   delete process.env[WORKER];
   delete process.env[BATON];

@@ -78,16 +78,19 @@ async function raced(sent, words, folder) {
   return new Result(answer, fs.readFileSync(table, "utf8"), fs.readFileSync(record));
 }
 
-const VALUED = new Set(["--import", "--require", "-r", "--loader", "--conditions", "-C"]);
-
 // Options of this Node that change how code runs. The others are about this process alone.
-function ownOptions() {
-  const isAbout = /^--(?!(test|watch|eval|print|inspect|input-type|env-file|run|check)\b)/;
-  const given = process.execArgv;
+export function ownOptions(given = process.execArgv) {
+  const own = "test|watch|eval|print|inspect|input-type|env-file|run|check|cpu-prof|heap-prof|prof";
+  const isAbout = new RegExp(`^(-[rC]$|--(?!(${own})\\b))`);
   const kept = [];
   for (let at = 0; at < given.length; at++) {
-    if (VALUED.has(given[at])) kept.push(given[at], given[++at]);
-    else if (isAbout.test(given[at])) kept.push(given[at]);
+    const isKept = isAbout.test(given[at]);
+    if (isKept) kept.push(given[at]);
+    // The value of an option may be the next word.
+    while (given[at + 1]?.startsWith("-") === false) {
+      at += 1;
+      if (isKept) kept.push(given[at]);
+    }
   }
   return kept;
 }

@@ -142,6 +142,12 @@ export class Contender {
   }
 }
 
+function made(make, seed) {
+  const input = make(seed);
+  if (typeof input?.then !== "function") return input;
+  throw new TypeError("input returns a promise: let it return the value itself");
+}
+
 /** The inputs of a sample: one for all calls, or one for each. */
 export class Inputs {
   constructor(make, seed, perCall) {
@@ -149,13 +155,13 @@ export class Inputs {
     this.seed = seed;
     this.perCall = perCall && make !== null;
     this.mask = this.perCall ? -1 : SPREAD - 1;
-    this.shared = this.perCall ? null : new Array(SPREAD).fill(make ? make(seed) : undefined);
+    this.shared = this.perCall ? null : new Array(SPREAD).fill(make ? made(make, seed) : undefined);
   }
 
   of(calls) {
     if (!this.perCall) return this.shared;
     const inputs = new Array(calls);
-    for (let i = 0; i < calls; i++) inputs[i] = this.make(this.seed);
+    for (let i = 0; i < calls; i++) inputs[i] = made(this.make, this.seed);
     return inputs;
   }
 }

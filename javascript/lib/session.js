@@ -245,6 +245,17 @@ export class Session {
       refuseUncomputed(output);
       outputs.push(output);
       const after = before === null ? null : digest(given);
+      if (
+        before === null &&
+        hidesState(given) &&
+        !this.#perCall &&
+        benchmark.inputPerCall !== false
+      ) {
+        notes.push(
+          `it is not known whether '${contender.name}' changes its input, which is an instance of ` +
+            `${given.constructor?.name || "a class"}: if it does, set inputPerCall.`,
+        );
+      }
       if (before === null || after === null || before.equals(after)) continue;
       if (benchmark.inputPerCall === false) {
         notes.push(
@@ -256,18 +267,22 @@ export class Session {
       this.#perCall = true;
     }
     this.#note(null);
-    if (benchmark.checkOutputs) this.#checkOutputs(outputs, seed);
+    if (benchmark.checkOutputs && outputs.length === 1) {
+      notes.push("outputs are not compared, because each program has only one of the functions.");
+    } else if (benchmark.checkOutputs) {
+      await this.#checkOutputs(outputs, seed);
+    }
     this.#makeInputs(seed);
     return notes;
   }
 
-  #checkOutputs(outputs, seed) {
+  async #checkOutputs(outputs, seed) {
     const agree =
       typeof this.#benchmark.checkOutputs === "function"
         ? this.#benchmark.checkOutputs
         : isDeepStrictEqual;
     for (let number = 1; number < outputs.length; number++) {
-      if (agree(outputs[0], outputs[number])) continue;
+      if (await agree(outputs[0], outputs[number])) continue;
       this.#calling = number;
       const detail = `${shown(outputs[number])}, not ${shown(outputs[0])} (input of seed ${seed})`;
       throw new OutputDiffers(detail);
@@ -292,8 +307,10 @@ export class Session {
     return !isShared || (this.#perCall && this.#benchmark.input !== null);
   }
 
-  async #warmUp({ seed, order }) {
+  async #warmUp({ seed, order, iterations }) {
     this.#makeInputs(seed);
+    // Calibration has limited the calls to the inputs that fit into memory.
+    if (this.#needsManyInputs()) this.#most = Math.min(this.#most, iterations);
     const rounds = await this.#warm(order);
     this.#ready = rounds === 1 ? seed : null;
     return ["warm", this.#ready === null ? { rounds } : { rounds, ready: seed }];
@@ -376,18 +393,27 @@ function refuseUncomputed(output) {
   if (typeof output?.overriddenDuration === "number") {
     throw new Refused("returns a duration of its own (overriddenDuration), which is not supported");
   }
-  const isIterator =
-    typeof output?.next === "function" && typeof output[Symbol.iterator] === "function";
-  if (isIterator || typeof output?.[Symbol.asyncIterator] === "function") {
+  const kinds = [Symbol.iterator, Symbol.asyncIterator];
+  const isIterable = kinds.some((kind) => typeof output?.[kind] === "function");
+  if (isIterable && typeof output.next === "function") {
     throw new Refused(
       "returns an iterator, with nothing computed yet: iterate to its end in the function",
     );
   }
 }
 
+const PLAIN = [Object, Array, Map, Set, Date, RegExp, ArrayBuffer, Boolean, Number, String];
+
+/** Whether an input may have private fields or other content that `v8.serialize` leaves out. */
+function hidesState(input) {
+  if (input === null || typeof input !== "object" || ArrayBuffer.isView(input)) return false;
+  const prototype = Object.getPrototypeOf(input);
+  return prototype !== null && !PLAIN.some((known) => known.prototype === prototype);
+}
+
 /** The content of an input, or null if it cannot be told. */
 function digest(input) {
-  if (input === null || typeof input !== "object") return null;
+  if (input === null || typeof input !== "object" || hidesState(input)) return null;
   try {
     const bytes = v8.serialize(input);
     return bytes.length > MOST_COMPARED ? null : bytes;

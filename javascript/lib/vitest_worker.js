@@ -15,10 +15,12 @@ import { stripVTControlCharacters } from "node:util";
 
 import { claim } from "./channel.js";
 import { described, failed, hello } from "./session.js";
+import { unmeasured } from "./stand_ins/tinybench_task.cjs";
 import { STATE, titles } from "./vitest.js";
 import { VERSION } from "./worker.js";
 
 const OLDEST = 5;
+const PROVIDER = fileURLToPath(new URL("./vitest.js", import.meta.url));
 // Characters of a reason in the name of a benchmark.
 const MOST_NAMED = 200;
 
@@ -75,7 +77,7 @@ async function run(todo) {
     watch: false,
     benchmarkOnly: true,
     benchmark: {
-      provider: fileURLToPath(new URL("./vitest.js", import.meta.url)),
+      provider: PROVIDER,
       suppressExportGetterWarnings: true,
     },
     pool: "threads",
@@ -83,14 +85,15 @@ async function run(todo) {
     maxWorkers: 1,
     maxConcurrency: 1,
     sequence: { concurrent: false, shuffle: false },
-    testTimeout: 0,
-    hookTimeout: 0,
+    // Vitest raises finite limits of benchmarks to a minute or two.
+    testTimeout: Infinity,
+    hookTimeout: Infinity,
     retry: 0,
     bail: 0,
     allowOnly: true,
     coverage: { enabled: false },
     passWithNoTests: true,
-    reporters: [{}],
+    reporters: [{ onInit: prepareProjects }],
   };
   const running = await vitest.startVitest(filters, options);
   const files = running?.state.getFiles() ?? [];
@@ -98,6 +101,17 @@ async function run(todo) {
   await running?.close();
   process.exitCode = 0;
   return JSON.parse(fs.readFileSync(state, "utf8"));
+}
+
+/** Gives each project of the configuration the provider, and keeps stored results as they are. */
+function prepareProjects({ projects }) {
+  for (const project of projects) {
+    project.config.benchmark = { ...project.config.benchmark, provider: PROVIDER };
+    // Zeros would replace the results of `writeResult`.
+    project.benchmark.writeResult = async () => {};
+    // `bench.from` throws if the file is not in the commit.
+    project.benchmark.readResult = async () => unmeasured();
+  }
 }
 
 /** The failures of a file, suite or test, and of what is in it. */

@@ -72,6 +72,51 @@ test("one start serves all benchmarks of a replicate, in any order", { skip }, a
   await worker.ended;
 });
 
+const STORED = `
+import { test } from "vitest";
+test("stored", async ({ bench }) => {
+  await bench.compare(
+    bench("new", { writeResult: "./kept.json" }, () => 1),
+    bench.from("old", "./gone.json"),
+  );
+});
+`;
+
+test("stored results stay as they are, and need not be there", { skip }, async () => {
+  const where = folder();
+  file(STORED, "stored.bench.ts", where);
+  file("kept", "kept.json", where);
+  const worker = new Worker([WORKER], { cwd: where });
+  await worker.heard();
+  const { listed } = await worker.ask("list");
+  assert.deepEqual(
+    listed.benchmarks.map((one) => one.name),
+    ["stored.bench.ts > stored > new"],
+    worker.said,
+  );
+  assert.equal(fs.readFileSync(path.join(where, "kept.json"), "utf8"), "kept");
+});
+
+const PROJECTS = `
+import { defineConfig } from "vitest/config";
+export default defineConfig({
+  test: { projects: [{ test: { name: "one" } }] },
+});
+`;
+
+test("the benchmarks of the projects of a configuration are listed", { skip }, async () => {
+  const where = project();
+  file(PROJECTS, "vitest.config.ts", where);
+  const worker = new Worker([WORKER, "a.bench"], { cwd: where });
+  await worker.heard();
+  const { listed } = await worker.ask("list");
+  assert.deepEqual(
+    listed.benchmarks.map((one) => one.name),
+    ["bench/a.bench.ts > count > alone > map", "bench/a.bench.ts > count > both"],
+    worker.said,
+  );
+});
+
 const BROKEN = {
   "syntax.bench.ts": "const x: number = ;",
   "import.bench.ts": 'import "./gone.js";',

@@ -119,6 +119,49 @@ test("async functions are awaited, and others are not", async () => {
   assert.ok(calibrated.call_ns[0] > 4e6, `${calibrated.call_ns}`);
 });
 
+test("an input that is a promise is refused, and an unknown change of an input is noted", async () => {
+  const script = file(`
+    import { suite } from DEADHEAT;
+    class Heap { #left = 3; take() { this.#left -= 1; return this.#left; } }
+    await suite({
+      promised: { input: async () => 1, run: () => 1 },
+      hidden: { input: () => new Heap(), run: (heap) => heap.take() },
+    });`);
+  const { failed } = await calibratedBy(script, "promised");
+  assert.match(JSON.stringify(failed.problem), /input returns a promise/);
+  const { calibrated } = await calibratedBy(script, "hidden");
+  assert.match(calibrated.notes[0], /not known whether 'hidden' changes its input, .* of Heap/);
+});
+
+/** The reply to `calibrate` about a benchmark of a script. */
+async function calibratedBy(script, name) {
+  const worker = new Worker([script], { cwd: path.dirname(script) });
+  await worker.heard();
+  assert.ok((await worker.prepare(name)).prepared, worker.said);
+  const reply = await worker.ask("calibrate", { seed: 1, least_ns: 1_000 });
+  if (reply.calibrated) worker.send("bye");
+  return reply;
+}
+
+test("a promise of a comparison of outputs is awaited", async () => {
+  const script = file(`
+    import { suite } from DEADHEAT;
+    await suite({ f: { contenders: { a: () => 1, b: () => 2 }, checkOutputs: async (a, b) => a === b } });`);
+  const { failed } = await calibratedBy(script, "f");
+  assert.match(failed.problem.output_differs.detail, /2, not 1/);
+});
+
+test("a script does not see deadheat's question to Google Benchmark", async () => {
+  const script = file(`
+    import { suite } from DEADHEAT;
+    await suite({ ["words " + process.argv.slice(2)]: () => 1 });`);
+  const worker = new Worker([script, "own", "--benchmark_list_tests=true"]);
+  await worker.heard();
+  const { listed } = await worker.ask("list");
+  assert.equal(listed.benchmarks[0].name, "words own");
+  worker.send("bye");
+});
+
 test("a function that changes its input gets one for every call, with a note", async () => {
   const text = `import { suite } from DEADHEAT;
     await suite({ f: { input: () => [3, 1, 2], run: (list) => list.sort() } });`;

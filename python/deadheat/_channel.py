@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from _thread import get_ident
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def claim() -> Channel | None:
         return None
     if sys.platform == "linux":
         end_with_parent()
-        os.register_at_fork(after_in_child=end_with_parent)
+        os.register_at_fork(after_in_child=end_with_main_thread)
     # Triton reads it when it is imported: what the pilot's autotuner chose, all replicates run.
     os.environ.setdefault("TRITON_CACHE_AUTOTUNING", "1")
     # Before the functions and their constants are made.
@@ -166,6 +167,14 @@ def small_object(step: int) -> object:
 
 
 held: list[Any] = []
+
+MAIN = get_ident()
+
+
+def end_with_main_thread() -> None:
+    """The kernel means by a parent the thread that forked, and other threads may end early."""
+    if get_ident() == MAIN:
+        end_with_parent()
 
 
 def end_with_parent() -> None:

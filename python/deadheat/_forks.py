@@ -56,8 +56,13 @@ def becomes_child(channel: Channel) -> bool:
         gc.freeze()
     heard, tell = os.pipe()
     own = os.getpid()
+    # The fork seeds `random` anew, and the benchmarks of a suite with a seed had data of their own.
+    drawn = sys.modules.get("random")
+    state = drawn.getstate() if drawn else None
     child = os.fork()
     if child == 0:
+        if drawn:
+            drawn.setstate(state)
         os.close(heard)
         # A process group of its own: killing it ends all processes that the benchmark started.
         os.setpgid(0, 0)

@@ -59,7 +59,13 @@ def truth(equal: Any) -> bool:
 
 def are_equal(baseline: Any, candidate: Any) -> bool:
     try:
-        return baseline is candidate or truth(baseline == candidate)
+        if baseline is candidate:
+            return True
+        equal = baseline == candidate
+        # An array of zeros equals 0 in all places, and an empty array equals any number.
+        shapes = [getattr(each, "shape", ()) for each in (baseline, candidate)]
+        is_spread = hasattr(equal, "all") and () in shapes and shapes[0] != shapes[1]
+        return not is_spread and truth(equal)
     except Exception:  # Arrays of different shapes, or tables with different columns.
         return False
 

@@ -291,9 +291,11 @@ def attributes_of(value: Any) -> Iterator[tuple[str, Any]]:
 SCRIPT = """\
 import sys
 sys.path[:] = {path!r}
-import deadheat
-from deadheat._worker import serve_packed
-serve_packed({file!r})
+# A process that a function spawns runs this file, too.
+if __name__ == "__main__":
+    import deadheat
+    from deadheat._worker import serve_packed
+    serve_packed({file!r})
 """
 
 

@@ -91,7 +91,9 @@ class Script:
     def run(self, path: str, words: list[str]) -> None:
         """Runs the script to its end; `sys.exit(0)` counts as a normal end."""
         sys.argv = [path, *words]
-        sys.path[0] = os.path.dirname(os.path.abspath(path))
+        # `-P` and `-I` leave the folder of the script out.
+        if not (getattr(sys.flags, "safe_path", False) or sys.flags.isolated):
+            sys.path[0] = os.path.dirname(os.path.abspath(path))
         try:
             runpy.run_path(path, run_name="__main__")
         except SystemExit as end:

@@ -175,7 +175,9 @@ class Suite:
         """Runs a test: up to the end of the race, or until it is known why there is none."""
         self._prepare = self.asked
         self._held = hold_heap(self.asked.get("heap_bytes", 0))
-        item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
+        # Fixtures of modules and sessions are made only once, as without the rehearsal.
+        following = item.parent if self.rehearses else None
+        item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
         if self.rehearses and self._problem is None:
             if self.used == 0:
                 unused = UsageError("the test does not call its fixture `benchmark`")
@@ -271,16 +273,20 @@ class Refusal:
 
     def __init__(self) -> None:
         self.said = ""
+        self._is_over = False
         self._stderr, sys.stderr = sys.stderr, self
 
     def write(self, text: str) -> int:
-        self.said += text
+        # A handler of `logging` that a conftest has made keeps this object.
+        if not self._is_over:
+            self.said += text
         return self._stderr.write(text)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stderr, name)
 
     def end(self) -> None:
+        self._is_over = True
         sys.stderr = self._stderr
 
     def lines(self) -> list[str]:

@@ -69,6 +69,24 @@ def test_small_objects_of_the_heap_are_drawn_for_each_child(worker):
     assert len(found) > 3
 
 
+SEEDED = """
+import random
+random.seed(42)
+@deadheat.benchmark
+def first(): assert random.random() == random.Random(42).random()
+@deadheat.benchmark
+def second(): assert random.random() == random.Random(42).random()
+"""
+
+
+def test_a_seed_of_the_file_holds_in_each_child(worker):
+    spoken, _ = importing(worker, SEEDED, ["first", "second"])
+    for name in ("first", "second"):
+        assert "prepared" in spoken.prepare(name)
+        assert spoken.ask("smoke", seed=1) == {"sound": {}}
+        assert spoken.ask("bye") == {"over": {}}
+
+
 def test_without_an_import_nothing_is_forked(worker):
     spoken = worker("import os\nown = os.getpid()\n@deadheat.benchmark\n"
                     "def f(): assert os.getpid() == own")  # fmt: skip

@@ -144,6 +144,12 @@ def test_arrays_of_numpy_are_compared_by_numpy():
     assert said(masked, numpy.ma.array([1, 2])) is not None
 
 
+def test_an_array_and_a_number_are_different_outputs():
+    numpy = pytest.importorskip("numpy")
+    for one, other in [(numpy.zeros(9), 0), (numpy.zeros(9), [0]), (numpy.array([]), 5)]:
+        assert described(one, other) and described(other, one)
+
+
 def test_tables_of_pandas_are_compared_by_pandas():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [1.0, NAN], "b": ["x", "y"]})

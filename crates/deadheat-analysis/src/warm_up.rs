@@ -14,11 +14,11 @@ const MOST_LAUNCHES: f64 = 0.75;
 /// The number of blocks that a replicate of an interpreter must have to show a step: one per
 /// quarter.
 const FEWEST_BLOCKS: usize = 4;
-/// The share of replicates that must have a step. With the smallest number of samples, two in the
-/// first quarter and two in the last, chance alone gives one replicate in six a step, and five of
-/// six replicates in 1 of 1,500 benchmarks. A rule that used the interval of the mean over
-/// replicates missed steps of 17 % in all of six replicates, because the machine had slowed two of
-/// the replicates down by half.
+/// The share of replicates that must have a step. A side has at least two samples in the first
+/// quarter of a replicate and two in the last. With so few, chance alone makes a step in at most one
+/// of six replicates, and in five of six replicates of a side in at most 1 of 1,500 benchmarks. A
+/// rule that used the interval of the mean over replicates was worse: it missed steps of 17% that all
+/// six replicates had, because the machine had slowed two of the replicates down by half.
 const MOST_REPLICATES: f64 = 0.75;
 
 /// Returns a warning if the first measurements were part of the warm-up. In harness launches the

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser};
 use deadheat::parts::answer::Format;
 use deadheat::parts::exit::Failure;
-use deadheat::parts::model::{HELP, Harness, LogRatio, fnv1a, positive_number};
+use deadheat::parts::model::{HELP, Harness, fnv1a, positive_number};
 use deadheat::parts::settings::FailOn;
 use deadheat::parts::{PlanUse, ReportFiles, StartedFile, check_file};
 use deadheat_build::{Parents, Recipe, refuse_tracked, tracked_files};
@@ -14,7 +14,7 @@ use deadheat_options::commit_command::CommitCommand;
 use deadheat_options::commit_race::CommitRaceArgs;
 use deadheat_options::repository::{ends, refuse_path, refuse_split_range};
 
-use crate::log::{BisectEvent, BisectLimits, BisectLog, BisectPrior, MOST_RACES};
+use crate::log::{BisectEvent, BisectLimits, BisectLog, BisectPrior, MOST_RACES, is_worse};
 use crate::log_store::{digest, latest_bisect_log, read_bisect_log};
 
 /// Shown at the end of `deadheat bisect --help`.
@@ -255,7 +255,10 @@ impl BisectArgs {
             return refused("--shard", "a search runs on one host");
         }
         if design.control.is_some_and(|control| control) {
-            return refused("--control", "the races of a search check one another");
+            return refused(
+                "--control",
+                "a search needs no control, because its races check one another",
+            );
         }
         if design.confirm.is_some_and(|confirm| confirm) {
             return refused("--confirm", "the last race of a search confirms its answer");
@@ -329,14 +332,16 @@ impl BisectArgs {
         let Some(chosen) = log.chosen().filter(|_| self.fails_on_slower()) else {
             return Ok(());
         };
-        let is_worse = |effect: &LogRatio| log.request.is_worse(*effect);
         let first = log.events.iter().find_map(|event| match event {
-            BisectEvent::Raced(raced) => Some(&raced.effect),
+            BisectEvent::Raced(raced) => Some(raced.effect),
             _ => None,
         });
-        let mut others = chosen.called.iter().zip(&chosen.changes);
-        match others.find(|(_, change)| is_worse(change)) {
-            Some((slower, _)) if !chosen.is_slowdown && !first.is_some_and(is_worse) => {
+        let first_is_worse = first.is_some_and(|effect| is_worse(log.judged(), effect));
+        let of_question = std::iter::repeat(&log.request.judged);
+        let metrics = chosen.metrics.iter().chain(of_question);
+        let mut others = chosen.called.iter().zip(chosen.changes.iter().zip(metrics));
+        match others.find(|(_, (change, metric))| is_worse(metric, **change)) {
+            Some((slower, _)) if !chosen.is_slowdown && !first_is_worse => {
                 Err(Failure::Usage(format!(
                     "--fail-on slower: the search is about '{}', but '{}' is slower{HELP}begin the \
                      search with --fail-on slower, so that it is about the largest slowdown",
@@ -348,15 +353,22 @@ impl BisectArgs {
     }
 
     /// Returns the name of the record: both ends, and a hash of all options that change the
-    /// question.
-    pub(crate) fn record_name(&self, recipe: &Recipe, good: &str, bad: &str) -> String {
+    /// question. `arguments` are those of the programs that race.
+    pub(crate) fn record_name(
+        &self,
+        recipe: &Recipe,
+        arguments: &[String],
+        good: &str,
+        bad: &str,
+    ) -> String {
         let mut settings = self.race.options.rules.settings();
         settings.budget = None;
         let harness: Option<Harness> = self.race.options.harness;
         let question = format!(
-            "{recipe:?} {:?} {:?} {settings:?} {:?} {harness:?} {:?} {:?} {:?}",
+            "{recipe:?} {arguments:?} {:?} {:?} {settings:?} {:?} {:?} {harness:?} {:?} {:?} {:?}",
             self.run.command,
             self.race.cargo,
+            self.race.options.rules.some(),
             self.race.options.selection(),
             self.parents(),
             self.prior,

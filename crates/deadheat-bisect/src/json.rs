@@ -32,7 +32,7 @@ pub fn to_bisect_json(bisection: &Bisection) -> String {
         .with("good", &request.good)
         .with("bad", &request.bad)
         .with("commits", all(&request.commits, commit))
-        .with("metric", column_name(&request.judged).into_owned())
+        .with("metric", column_name(bisection.log.judged()).into_owned())
         .with("margin", request.margin.change())
         .with("alpha", request.alpha)
         .with("prior", request.prior.name())
@@ -58,15 +58,18 @@ pub fn to_bisect_json(bisection: &Bisection) -> String {
 /// Returns the other benchmarks that changed between GOOD and BAD.
 fn changed(bisection: &Bisection) -> Json {
     let chosen = bisection.log.chosen();
+    let asked = &bisection.log.request.judged;
     let called = chosen.into_iter().flat_map(|chosen| {
         let changes = chosen.changes.iter().map(|change| Some(change.change()));
         let changes = changes.chain(std::iter::repeat(None));
-        chosen.called.iter().zip(changes)
+        let metrics = chosen.metrics.iter().chain(std::iter::repeat(asked));
+        chosen.called.iter().zip(changes.zip(metrics))
     });
-    Json::from_iter(called.map(|(benchmark, change)| {
+    Json::from_iter(called.map(|(benchmark, (change, metric))| {
         Object::new()
             .with("benchmark", benchmark)
             .with("change", change)
+            .with("metric", column_name(metric).into_owned())
     }))
 }
 

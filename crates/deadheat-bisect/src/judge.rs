@@ -498,6 +498,7 @@ mod tests {
             from,
             to,
             benchmark: "b".to_owned(),
+            judged: None,
             effect: LogRatio(theta),
             se: 0.001,
             df: 10.0,

@@ -45,6 +45,16 @@ impl BisectLog {
         })
     }
 
+    /// Returns the metric that the races compare: that of the chosen benchmark, which may have one of
+    /// its own, such as the CPU time of a server.
+    pub fn judged(&self) -> &Metric {
+        let own = self.events.iter().find_map(|event| match event {
+            BisectEvent::Raced(raced) => raced.judged.as_ref(),
+            _ => None,
+        });
+        own.unwrap_or(&self.request.judged)
+    }
+
     /// Returns the benchmarks without a result in the race of GOOD and BAD.
     pub fn unmeasured(&self) -> &[UnmeasuredBenchmark] {
         match (self.chosen(), self.end().map(|end| &end.answer)) {
@@ -72,7 +82,7 @@ pub struct BisectRequest {
     pub commits: Vec<BisectCommit>,
     /// The number of commits that came by merges and are not searched.
     pub aside: usize,
-    /// The metric that is compared.
+    /// The metric that is compared, unless the chosen benchmark has its own.
     pub judged: Metric,
     /// The smallest step worth finding, as a log-ratio.
     pub margin: LogRatio,
@@ -94,11 +104,11 @@ impl BisectRequest {
         let id = self.commits.get(commit).map_or("", |commit| &*commit.id);
         id.get(..8).unwrap_or(id)
     }
+}
 
-    /// Returns true if the judged metric became worse by this effect.
-    pub fn is_worse(&self, effect: LogRatio) -> bool {
-        (effect.0 > 0.0) == (self.judged.better() == Better::Less)
-    }
+/// Returns true if a metric became worse by this effect.
+pub fn is_worse(judged: &Metric, effect: LogRatio) -> bool {
+    (effect.0 > 0.0) == (judged.better() == Better::Less)
 }
 
 /// A commit of the range.
@@ -202,6 +212,8 @@ pub struct BenchmarkChosen {
     pub called: Vec<String>,
     /// The changes of `called`, in the same order; empty in records of earlier versions.
     pub changes: Vec<LogRatio>,
+    /// The metrics of `called`, in the same order; empty if all are that of the question.
+    pub metrics: Vec<Metric>,
     /// True if the benchmark has the largest slowdown, and not just the largest change.
     pub is_slowdown: bool,
     /// The number of benchmarks with a result; 0 in records of earlier versions.
@@ -239,6 +251,8 @@ pub struct CommitsRaced {
     pub to: usize,
     /// The name of the benchmark.
     pub benchmark: String,
+    /// The metric of the benchmark; `None` if it is that of the question.
+    pub judged: Option<Metric>,
     /// The estimated change from the older commit to the newer one.
     pub effect: LogRatio,
     /// The standard error of `effect`, on the log scale.

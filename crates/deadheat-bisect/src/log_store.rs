@@ -252,6 +252,7 @@ mod tests {
             from: 0,
             to: 2,
             benchmark: "parse".to_owned(),
+            judged: None,
             effect: LogRatio(0.1),
             se: 0.01,
             df: 5.0,

@@ -45,7 +45,7 @@ pub fn to_bisect_page(bisection: &Bisection) -> String {
 
 fn title(bisection: &Bisection, glyphs: Glyphs) -> String {
     let request = &bisection.log.request;
-    let words = Words { request, glyphs };
+    let words = Words::of(&bisection.log, glyphs);
     format!(
         "Which of {} {} changed the time?",
         counted(request.last() as u64, "commit", "commits"),
@@ -54,8 +54,7 @@ fn title(bisection: &Bisection, glyphs: Glyphs) -> String {
 }
 
 fn answer<'a>(bisection: &Bisection, glyphs: Glyphs) -> Vec<Block<'a>> {
-    let request = &bisection.log.request;
-    let words = Words { request, glyphs };
+    let words = Words::of(&bisection.log, glyphs);
     let mut blocks = Vec::new();
     if let Some(end) = bisection.log.end() {
         blocks.push(finding(&words, end, bisection.log.unmeasured()));
@@ -82,7 +81,7 @@ fn finding<'a>(
         _ => " in the benchmarks that were measured",
     };
     let (verdict, sentence) = match &end.answer {
-        BisectAnswer::Commits(share) => (direction(end), culprit(words, share, end)),
+        BisectAnswer::Commits(share) => (direction(words, end), culprit(words, share, end)),
         BisectAnswer::NoStep(probability) => {
             let whole = words.between((0, words.request.last()));
             let sentence = if *probability >= 1.0 {
@@ -144,9 +143,9 @@ fn finding<'a>(
     Block::verdict(mark_of(Some(verdict), words.glyphs), sentence, details).needed()
 }
 
-fn direction(end: &BisectEnd) -> Verdict {
+fn direction(words: &Words<'_>, end: &BisectEnd) -> Verdict {
     match end.step {
-        Some(step) if step.effect.0 < 0.0 => Verdict::Faster,
+        Some(step) if !words.is_worse(&step) => Verdict::Faster,
         _ => Verdict::Slower,
     }
 }

@@ -78,6 +78,7 @@ fn raced_benchmarks(run: &Run) -> Vec<RacedBenchmark> {
         let benchmark = &benchmarks[found.benchmark];
         raced.push(RacedBenchmark {
             name: name_of(benchmark),
+            judged: run.header.plan.judged(found.benchmark).clone(),
             effect: found.effect,
             se: found.se,
             df: found.df,
@@ -118,6 +119,7 @@ fn exact(run: &Run, analysis: &Analysis, known: &[RacedBenchmark]) -> Vec<RacedB
         let is_count = !comparison.terms.metric.is_pace();
         (is_count && estimate.replicates >= 2).then(|| RacedBenchmark {
             name: name_of(benchmark),
+            judged: comparison.terms.metric.clone(),
             effect: estimate.effect,
             se: 0.0,
             df: (estimate.replicates - 1) as f64,

@@ -24,7 +24,7 @@ use crate::json::to_bisect_json;
 use crate::judge::BisectSearch;
 use crate::log::{
     BisectAnswer, BisectCommit, BisectEvent, BisectLog, BisectPrior, BisectRequest, Bisection,
-    CommitDetails, StepEstimate, UnmeasuredReason,
+    CommitDetails, StepEstimate, UnmeasuredReason, is_worse,
 };
 use crate::log_store::{
     BisectLogWriter, bisect_log_path, create_bisect_folder, digest, read_bisect_log,
@@ -58,7 +58,7 @@ pub fn bisect(mut args: BisectArgs) -> Result<Status, Failure> {
     let commit_builder = CommitBuilder::open(&directory, &recipe, interruption).map_err(failure)?;
     let (log, mut writer) = match &taken_up {
         Some(file) => BisectLogWriter::reopen(file).map_err(unusable)?,
-        None => begun(&args, &recipe, &commit_builder)?,
+        None => begun(&args, &recipe, &arguments, &commit_builder)?,
     };
     let file = writer.path().to_owned();
     args.check_benchmark(&log)?;
@@ -111,7 +111,9 @@ pub fn bisect(mut args: BisectArgs) -> Result<Status, Failure> {
         .into_iter()
         .any(|one| options.asks_to_fail_on(one));
     let allows_unjudged = args.race.options.rules.settings().allow_unjudged == Some(true);
-    if is_gate && !allows_unjudged && bisection.races().next().is_none() {
+    let end = bisection.log.end().map(|end| &end.answer);
+    let is_open = matches!(end, None | Some(BisectAnswer::Open(_)));
+    if is_gate && !allows_unjudged && is_open && bisection.races().next().is_none() {
         return Err(Failure::Usage(
             "no race ended, so --fail-on could judge nothing\nhelp: deadheat bisect --resume \
              continues the search, and --allow-unjudged lets the gate pass"
@@ -132,7 +134,7 @@ fn status(args: &BisectArgs, log: &BisectLog) -> Status {
     if unmeasured.any(|one| matches!(one.reason, UnmeasuredReason::Failed(_))) {
         return Status::ContenderFailed;
     }
-    let is_worse = |step: StepEstimate| log.request.is_worse(step.effect);
+    let is_worse = |step: StepEstimate| is_worse(log.judged(), step.effect);
     let is_named = matches!(end.answer, BisectAnswer::Commits(_));
     let holds = |condition| match condition {
         FailOn::Slower => is_named && end.step.is_some_and(is_worse),
@@ -197,6 +199,7 @@ fn unusable(error: deadheat::parts::format::FormatError) -> Failure {
 fn begun(
     args: &BisectArgs,
     recipe: &Recipe,
+    arguments: &[String],
     commit_builder: &CommitBuilder<'_>,
 ) -> Result<(BisectLog, BisectLogWriter), Failure> {
     let say = |text: &str| {
@@ -231,7 +234,7 @@ fn begun(
         .to_string());
     }
     let last = range.commits.last().unwrap_or(&range.good);
-    let name = args.record_name(recipe, &range.good.id, &last.id);
+    let name = args.record_name(recipe, arguments, &range.good.id, &last.id);
     create_bisect_folder(Path::new("")).map_err(unusable)?;
     let path = bisect_log_path(Path::new(""), &name);
     if path.exists() {

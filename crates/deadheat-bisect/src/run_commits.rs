@@ -170,7 +170,7 @@ impl BisectSides for Commits<'_> {
                 return Ok(RaceEnd::CannotRace(reason));
             }
             // The commit lacks the benchmark.
-            Err(Failure::Usage(text)) if !is_first => {
+            Err(Failure::Usage(text) | Failure::NothingSelected(text)) if !is_first => {
                 return Ok(RaceEnd::CannotRace(in_one_line(&text)));
             }
             Err(error) => return Err(error),

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use deadheat::parts::exit::Failure;
-use deadheat::parts::model::{LogRatio, Until};
+use deadheat::parts::model::{LogRatio, Metric, Until};
 
 use crate::judge::{BisectSearch, NextStep};
 use crate::log::{
     BenchmarkChosen, BisectEnd, BisectEvent, BisectLimits, BisectLog, BisectRequest,
     BisectStanding, CommitBuilt, CommitUnbuildable, CommitsBegun, CommitsRaced, OpenReason,
-    UnmeasuredBenchmark, UnmeasuredReason,
+    UnmeasuredBenchmark, UnmeasuredReason, is_worse,
 };
 
 /// Builds and races the commits of a range, by their numbers.
@@ -128,6 +128,8 @@ impl RaceResults {
 pub struct RacedBenchmark {
     /// The name of the benchmark.
     pub name: String,
+    /// The metric that was compared.
+    pub judged: Metric,
     /// The estimated change from the older commit to the newer one.
     pub effect: LogRatio,
     /// The standard error of `effect`, on the log scale.
@@ -231,17 +233,23 @@ impl SearchSession<'_> {
     /// Continues a search that stopped. A race that was cut off counts if it has at least
     /// [`FEWEST_REPLICATES`] replicates; if not, its commits may race again.
     fn take_up(&mut self, now: Option<u64>) -> Result<(), Failure> {
-        let Some(last) = self.log.events.last().cloned() else {
+        if self.log.events.is_empty() {
             return Ok(());
-        };
+        }
+        let mut events = self.log.events.iter().rev();
+        // deadheat may have been killed between these events and the result of the race.
+        let last = events
+            .find(|event| !matches!(event, BisectEvent::Resumed(_) | BisectEvent::Chosen(_)))
+            .cloned();
         self.note(BisectEvent::Resumed(now))?;
-        let BisectEvent::Begun(begun) = last else {
+        let Some(BisectEvent::Begun(begun)) = last else {
             return Ok(());
         };
         let results = self.sides.measured(&begun.file);
         let results =
             results.filter(|results| results.too_short(self.search.benchmark()).is_empty());
         let found = results.and_then(|results| Some((self.searched_for(&results)?, results)));
+        let found = found.filter(|(one, _)| self.other_metric(one).is_none());
         let replicates = found.as_ref().map(|(one, _)| one.replicates);
         let news = BisectNews::WasCut(&begun, replicates);
         self.sides.tell(&self.log.request, news);
@@ -276,7 +284,7 @@ impl SearchSession<'_> {
 
     /// Returns true for a slower benchmark, if a slowdown fails the command.
     fn is_slowdown(&self, one: &RacedBenchmark) -> bool {
-        self.limits.fails_on_slower && one.is_called && self.log.request.is_worse(one.effect)
+        self.limits.fails_on_slower && one.is_called && is_worse(&one.judged, one.effect)
     }
 
     /// Builds and races two commits. Returns the end if a limit is reached.
@@ -400,21 +408,7 @@ impl SearchSession<'_> {
         let started = self.sides.seconds();
         let results = match self.sides.race(race)? {
             RaceEnd::Raced(results) => results,
-            RaceEnd::CannotRace(reason) => {
-                let seconds = self.sides.seconds() - started;
-                // Blame the commit that has never raced. If neither has, blame the newer one.
-                let is_new = |side: &&usize| !self.is_needed(**side);
-                let Some(blamed) = [to, from].iter().find(is_new).copied() else {
-                    let request = &self.log.request;
-                    let [older, newer] = [from, to].map(|side| request.short(side));
-                    return Err(Failure::Contender(format!(
-                        "the race of {newer} against {older}: {reason}\nhelp: both commits fail, \
-                         so check \
-                         --build, which makes the program, and --run, which names a whole command"
-                    )));
-                };
-                return self.cannot(blamed, reason, seconds).map(|()| None);
-            }
+            RaceEnd::CannotRace(reason) => return self.blame((from, to), reason, started),
         };
         let seconds = self.sides.seconds() - started;
         let short = results.too_short(wanted.as_deref());
@@ -431,7 +425,16 @@ impl SearchSession<'_> {
             let end = self.search.open_without(OpenReason::Budget, unmeasured);
             return Ok(Some(end));
         }
-        let Some(one) = self.searched_for(&results) else {
+        let found = self.searched_for(&results);
+        let reason = match (&found, &wanted) {
+            (None, Some(name)) => Some(format!("it has no result of '{name}'")),
+            (Some(one), _) => self.other_metric(one),
+            (None, None) => None,
+        };
+        if let Some(reason) = reason {
+            return self.blame((from, to), reason, started);
+        }
+        let Some(one) = found else {
             let request = &self.log.request;
             return Err(Failure::Contender(format!(
                 "the race of {} against {} has no estimate with a standard error; its run file is \
@@ -445,6 +448,40 @@ impl SearchSession<'_> {
         Ok(None)
     }
 
+    /// Returns the reason why a result cannot be combined with those of earlier races: a commit has
+    /// changed the metric of the benchmark.
+    fn other_metric(&self, one: &RacedBenchmark) -> Option<String> {
+        let judged = self.log.judged();
+        let is_other = self.search.races() > 0 && one.judged != *judged;
+        is_other.then(|| {
+            format!(
+                "'{}' is judged by {} here, and by {judged} in earlier races",
+                one.name, one.judged
+            )
+        })
+    }
+
+    /// Skips one of two commits that cannot race: the one that has never raced, or the newer one if
+    /// neither has.
+    fn blame(
+        &mut self,
+        (from, to): (usize, usize),
+        reason: String,
+        started: f64,
+    ) -> Result<Option<BisectEnd>, Failure> {
+        let seconds = self.sides.seconds() - started;
+        let is_new = |side: &&usize| !self.is_needed(**side);
+        let Some(blamed) = [to, from].iter().find(is_new).copied() else {
+            let request = &self.log.request;
+            let [older, newer] = [from, to].map(|side| request.short(side));
+            return Err(Failure::Contender(format!(
+                "the race of {newer} against {older}: {reason}\nhelp: both commits fail, so check \
+                 --build, which makes the program, and --run, which names a whole command"
+            )));
+        };
+        self.cannot(blamed, reason, seconds).map(|()| None)
+    }
+
     /// Records the results of a race, and in the first race the choice of the benchmark.
     fn note_race(
         &mut self,
@@ -455,15 +492,19 @@ impl SearchSession<'_> {
     ) -> Result<(), Failure> {
         let measured = results.benchmarks.len();
         let has_others = measured > 1 || !results.unmeasured.is_empty();
+        let asked = &self.log.request.judged;
+        let judged = Some(one.judged.clone()).filter(|judged| judged != asked);
         if self.search.benchmark().is_none() && has_others {
             let others = results.benchmarks.iter();
             let others = others.filter(|other| other.name != one.name && other.is_called);
-            let called = others.map(|other| (other.name.clone(), other.effect));
-            let (called, changes) = called.unzip();
+            let others: Vec<&RacedBenchmark> = others.collect();
+            let has_own = others.iter().any(|other| other.judged != *asked);
+            let metrics = others.iter().filter(|_| has_own);
             self.note(BisectEvent::Chosen(BenchmarkChosen {
                 benchmark: one.name.clone(),
-                called,
-                changes,
+                called: others.iter().map(|other| other.name.clone()).collect(),
+                changes: others.iter().map(|other| other.effect).collect(),
+                metrics: metrics.map(|other| other.judged.clone()).collect(),
                 is_slowdown: self.is_slowdown(&one),
                 measured,
                 unmeasured: results.unmeasured,
@@ -473,6 +514,7 @@ impl SearchSession<'_> {
             from: begun.from,
             to: begun.to,
             benchmark: one.name,
+            judged,
             effect: one.effect,
             se: one.se,
             df: one.df,

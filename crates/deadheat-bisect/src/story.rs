@@ -15,14 +15,14 @@ const WIDE: usize = 200;
 /// Returns the whole story: the question, and a sentence for each event.
 pub fn story(bisection: &Bisection, glyphs: Glyphs) -> String {
     let request = &bisection.log.request;
-    let words = Words { request, glyphs };
+    let words = Words::of(&bisection.log, glyphs);
     let mut text = format!(
         "{} {} were searched for a step of {} in {}, with a probability of at most {} for a wrong \
          answer.\n",
         counted(request.last() as u64, "commit", "commits"),
         words.between((0, request.last())),
         words.margin(),
-        sentences::metric(&request.judged, glyphs),
+        sentences::metric(bisection.log.judged(), glyphs),
         share(request.alpha),
     );
     let events = bisection.log.events.iter().zip(&bisection.standings);
@@ -46,7 +46,7 @@ pub fn story_line(
     standing: Option<&BisectStanding>,
     glyphs: Glyphs,
 ) -> Option<String> {
-    let words = Words { request, glyphs };
+    let words = Words::before_races(request, glyphs);
     Some(match event {
         BisectEvent::Built(built) if built.was_kept => {
             format!("{} had been built before.", words.commit(built.commit))
@@ -141,7 +141,7 @@ pub fn building(
     (commit, other): (usize, usize),
     glyphs: Glyphs,
 ) -> String {
-    let words = Words { request, glyphs };
+    let words = Words::before_races(request, glyphs);
     let place = match commit {
         0 => "GOOD".to_owned(),
         _ if commit == request.last() => "BAD".to_owned(),
@@ -162,7 +162,7 @@ pub fn racing(
     standing: Option<&BisectStanding>,
     glyphs: Glyphs,
 ) -> String {
-    let words = Words { request, glyphs };
+    let words = Words::before_races(request, glyphs);
     let why = match standing {
         None => ", to see if there is any step".to_owned(),
         Some(standing) if to - from == 1 => match standing.races_left {
@@ -194,7 +194,7 @@ pub fn was_cut(
     replicates: Option<usize>,
     glyphs: Glyphs,
 ) -> String {
-    let words = Words { request, glyphs };
+    let words = Words::before_races(request, glyphs);
     let pair = format!(
         "{} against {}",
         words.short(begun.to),

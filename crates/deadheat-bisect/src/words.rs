@@ -6,8 +6,8 @@ use deadheat::parts::report::{Glyphs, first_of, sentences, shown};
 
 use crate::culprit::LIKELIER;
 use crate::log::{
-    BenchmarkChosen, BisectRequest, BisectStanding, CommitShare, OpenReason, StepEstimate,
-    UnmeasuredBenchmark, UnmeasuredReason,
+    BenchmarkChosen, BisectLog, BisectRequest, BisectStanding, CommitShare, OpenReason,
+    StepEstimate, UnmeasuredBenchmark, UnmeasuredReason, is_worse,
 };
 
 /// The largest width of the subject of a commit, in columns.
@@ -25,10 +25,26 @@ const NAMED: usize = 6;
 #[derive(Clone, Copy)]
 pub(crate) struct Words<'a> {
     pub(crate) request: &'a BisectRequest,
+    judged: &'a Metric,
     pub(crate) glyphs: Glyphs,
 }
 
-impl Words<'_> {
+impl<'a> Words<'a> {
+    pub(crate) fn of(log: &'a BisectLog, glyphs: Glyphs) -> Self {
+        Self {
+            judged: log.judged(),
+            ..Self::before_races(&log.request, glyphs)
+        }
+    }
+
+    /// Words for texts that name no metric but that of the question.
+    pub(crate) fn before_races(request: &'a BisectRequest, glyphs: Glyphs) -> Self {
+        Self {
+            request,
+            judged: &request.judged,
+            glyphs,
+        }
+    }
     /// Formats the short id of a commit: `1a2b3c4d`.
     pub(crate) fn short(&self, commit: usize) -> &str {
         self.request.short(commit)
@@ -70,20 +86,24 @@ impl Words<'_> {
         format!("between {} and {}", self.end(from), self.end(to))
     }
 
+    pub(crate) fn is_worse(&self, step: &StepEstimate) -> bool {
+        is_worse(self.judged, step.effect)
+    }
+
     /// Formats a change with its interval: "+2.1% time [+1.6%, +2.6%], slower".
     pub(crate) fn change(&self, step: &StepEstimate) -> String {
-        let word = match (&self.request.judged, self.request.is_worse(step.effect)) {
+        let word = match (self.judged, self.is_worse(step)) {
             (Metric::Wall | Metric::Cpu, false) => "faster",
             (Metric::Wall | Metric::Cpu, true) => "slower",
             (_, false) => "better",
             (_, true) => "worse",
         };
-        let (noun, ends) = (self.noun(), self.ends(step));
+        let (noun, ends) = (self.noun(self.judged), self.ends(step));
         format!("{} {noun} {ends}, {word}", self.signed(step))
     }
 
-    fn noun(&self) -> String {
-        match &self.request.judged {
+    fn noun(&self, metric: &Metric) -> String {
+        match metric {
             Metric::Wall => "time".to_owned(),
             other => sentences::metric(other, self.glyphs),
         }
@@ -91,12 +111,15 @@ impl Words<'_> {
 
     /// Formats the other benchmarks that changed, each with its change: `'print' (+2.1% time)`.
     pub(crate) fn called(&self, chosen: &BenchmarkChosen) -> Vec<String> {
-        let mut changes = chosen.changes.iter();
-        let called = chosen.called.iter().map(|name| {
-            let change = changes.next().map_or_else(String::new, |change| {
-                let signed = effect(*change, None, self.glyphs);
-                format!(" ({signed} {})", self.noun())
-            });
+        let called = chosen.called.iter().enumerate().map(|(place, name)| {
+            let metric = chosen.metrics.get(place).unwrap_or(&self.request.judged);
+            let change = chosen
+                .changes
+                .get(place)
+                .map_or_else(String::new, |change| {
+                    let signed = effect(*change, None, self.glyphs);
+                    format!(" ({signed} {})", self.noun(metric))
+                });
             format!("{}{change}", self.benchmark(name))
         });
         called.collect()

@@ -61,6 +61,7 @@ fn log() -> BisectLog {
         from: 0,
         to: 3,
         benchmark: "parse".to_owned(),
+        judged: Some(Metric::Cpu),
         effect: LogRatio::from_change(0.0204),
         se: 0.0011,
         df: 10.0,
@@ -95,6 +96,7 @@ fn log() -> BisectLog {
                 benchmark: "parse".to_owned(),
                 called: vec!["print".to_owned()],
                 changes: vec![LogRatio::from_change(-0.0125)],
+                metrics: vec![Metric::Wall],
                 is_slowdown: true,
                 measured: 2,
                 unmeasured: vec![

@@ -7,10 +7,11 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use deadheat::parts::exit::Failure;
-use deadheat::parts::model::{LogRatio, MeasuredEffect, Metric};
+use deadheat::parts::model::{Better, LogRatio, MeasuredEffect, Metric, Unit};
 use deadheat_bisect::{
     BisectAnswer, BisectCommit, BisectEnd, BisectEvent, BisectLimits, BisectLog, BisectPrior,
     BisectRequest, BisectSearch, CommitShare, OpenReason, UnmeasuredBenchmark, UnmeasuredReason,
+    is_worse,
 };
 use deadheat_bisect::{
     BisectNews, BisectSides, RaceEnd, RaceOfCommits, RaceResults, RacedBenchmark, SideBuilt,
@@ -27,6 +28,8 @@ struct Fake {
     unchanged: Vec<usize>,
     /// The benchmarks, each with the share of the levels that it shows.
     benchmarks: Vec<(&'static str, f64)>,
+    /// Benchmarks that are judged by a rate, of which more is better.
+    rates: Vec<&'static str>,
     /// Standard deviation of the effect of a replicate.
     scatter: f64,
     margin: f64,
@@ -54,6 +57,7 @@ impl Fake {
             crashing: Vec::new(),
             unchanged: Vec::new(),
             benchmarks: vec![("parse", 1.0)],
+            rates: Vec::new(),
             scatter: 0.006,
             margin: 0.01,
             clock: 0.0,
@@ -109,6 +113,10 @@ impl Fake {
         let se = (squares / (count - 1.0) / count).sqrt();
         RacedBenchmark {
             name: name.to_owned(),
+            judged: match self.rates.contains(&name) {
+                true => Metric::foreign("requests/s", Unit::Count, Better::More),
+                false => Metric::Wall,
+            },
             effect: LogRatio(mean),
             se,
             df: count - 1.0,
@@ -481,6 +489,28 @@ fn a_larger_improvement_hides_no_slowdown_if_slowdowns_fail_the_command() {
         assert_eq!(chosen.benchmark, benchmark);
         assert_eq!(chosen.is_slowdown, fails_on_slower);
     }
+}
+
+#[test]
+fn a_benchmark_with_a_metric_of_its_own_is_judged_by_it() {
+    let mut fake = Fake::new(64, 0.02, 30);
+    fake.benchmarks = vec![("parse", -3.0), ("serve", -1.0), ("pull", -2.0)];
+    fake.rates = vec!["serve", "pull"];
+    fake.scatter = 0.002;
+    let mut log = begun(&fake);
+    let limits = BisectLimits {
+        fails_on_slower: true,
+        ..NO_LIMITS
+    };
+    let end = go_on(&mut fake, &mut log, limits).unwrap();
+    assert_eq!(named(&end), (30, 30));
+    let chosen = log.chosen().unwrap();
+    assert_eq!(chosen.benchmark, "pull", "a lower rate is the slowdown");
+    assert_eq!(chosen.called, ["parse", "serve"]);
+    let better: Vec<Better> = chosen.metrics.iter().map(Metric::better).collect();
+    assert_eq!(better, [Better::Less, Better::More]);
+    assert_eq!(log.judged().better(), Better::More);
+    assert!(is_worse(log.judged(), end.step.unwrap().effect));
 }
 
 #[test]

@@ -83,7 +83,7 @@ impl CmakeBuild {
             &self.variables,
             interruption,
         )?;
-        let executables = site.executables(&self.targets)?;
+        let executables = site.executables(&self.build_type(), &self.targets)?;
         site.run(&self.build(site), &self.variables, interruption)?;
         Ok(executables)
     }
@@ -100,7 +100,12 @@ impl CmakeBuild {
             format!("-DCMAKE_CXX_LINKER_LAUNCHER={launcher}"),
             "-DCMAKE_BUILD_RPATH_USE_ORIGIN=ON".to_owned(),
         ];
-        if self.value("CMAKE_BUILD_TYPE").is_none() {
+        // A variable on the command line would override that of a preset.
+        let has_preset = self
+            .arguments
+            .iter()
+            .any(|word| word.starts_with("--preset"));
+        if self.value("CMAKE_BUILD_TYPE").is_none() && !has_preset {
             words.push("-DCMAKE_BUILD_TYPE=Release".to_owned());
         }
         words.extend(self.arguments.iter().cloned());
@@ -115,17 +120,35 @@ impl CmakeBuild {
     fn build(&self, site: &CmakeSite<'_>) -> Vec<String> {
         let cores = available_parallelism().map_or(1, usize::from);
         let mut words = vec!["--build".to_owned(), site.made.display().to_string()];
-        words.extend(["--config", "Release", "--parallel"].map(str::to_owned));
+        words.extend([
+            "--config".to_owned(),
+            self.build_type(),
+            "--parallel".to_owned(),
+        ]);
         words.extend([cores.to_string(), "--target".to_owned()]);
         words.extend(self.targets.iter().cloned());
         words
     }
 
+    /// Returns the configuration that generators with several configurations build.
+    fn build_type(&self) -> String {
+        let chosen = self.value("CMAKE_BUILD_TYPE");
+        chosen.unwrap_or_else(|| "Release".to_owned())
+    }
+
     /// Returns the value of a CMake variable that the user set by an argument or in the
     /// environment.
     fn value(&self, name: &str) -> Option<String> {
-        let given = self.arguments.iter().rev().find_map(|argument| {
-            let (key, value) = argument.strip_prefix("-D")?.split_once('=')?;
+        let before = std::iter::once(None).chain(self.arguments.iter().map(Some));
+        let pairs: Vec<_> = before.zip(&self.arguments).collect();
+        let given = pairs.iter().rev().find_map(|(before, argument)| {
+            let is_second = before.is_some_and(|before| before == "-D");
+            let definition = if is_second {
+                *argument
+            } else {
+                argument.strip_prefix("-D")?
+            };
+            let (key, value) = definition.split_once('=')?;
             let key = key.split(':').next().unwrap_or(key);
             (key == name).then(|| value.to_owned())
         });
@@ -202,8 +225,12 @@ impl CmakeSite<'_> {
 
     /// Returns the executables of these targets from CMake's description of the project. The
     /// executables need not exist yet.
-    fn executables(&self, targets: &[String]) -> Result<Vec<Executable>, BuildError> {
-        let all = self.all_executables()?;
+    fn executables(
+        &self,
+        build_type: &str,
+        targets: &[String],
+    ) -> Result<Vec<Executable>, BuildError> {
+        let all = self.all_executables(build_type)?;
         let found = targets.iter().map(|target| {
             let found = all.iter().find(|executable| executable.name == *target);
             found.cloned().ok_or_else(|| BuildError::NoCmakeTarget {
@@ -215,7 +242,7 @@ impl CmakeSite<'_> {
         found.collect()
     }
 
-    fn all_executables(&self) -> Result<Vec<Executable>, BuildError> {
+    fn all_executables(&self, build_type: &str) -> Result<Vec<Executable>, BuildError> {
         let replies = self.made.join(REPLY);
         // The names of index files sort by their time, so the last one is the newest.
         let is_index = |file: &PathBuf| {
@@ -226,9 +253,9 @@ impl CmakeSite<'_> {
         let index: ReplyIndex = self.read(&index.unwrap_or_else(|| replies.join("index.json")))?;
         let model: Codemodel = self.read(&replies.join(index.reply.codemodel.json_file))?;
         let configurations = model.configurations;
-        let release = configurations.iter().find(|one| one.name == "Release");
+        let built_one = configurations.iter().find(|one| one.name == build_type);
         let mut found = Vec::new();
-        for target in release
+        for target in built_one
             .or(configurations.first())
             .iter()
             .flat_map(|one| &one.targets)
@@ -408,15 +435,19 @@ mod tests {
             r#"{"name":"bench","type":"EXECUTABLE","artifacts":[{"path":"b/bench"}]}"#,
         );
         let site = site(folder.path());
-        let found = site.executables(&["bench".to_owned()]).unwrap();
+        let found = site.executables("Release", &["bench".to_owned()]).unwrap();
         assert_eq!(found[0].path, folder.path().join("b/bench"));
-        let error = site.executables(&["other".to_owned()]).unwrap_err();
+        let error = site
+            .executables("Release", &["other".to_owned()])
+            .unwrap_err();
         assert_eq!(
             error.to_string(),
             "v1: the CMake project has no executable `other`\nhelp: its executables are bench"
         );
         write("c.json", "{");
-        let error = site.executables(&["bench".to_owned()]).unwrap_err();
+        let error = site
+            .executables("Release", &["bench".to_owned()])
+            .unwrap_err();
         assert!(error.to_string().contains("c.json"), "{error}");
     }
 

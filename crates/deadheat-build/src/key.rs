@@ -15,8 +15,9 @@ use crate::error::BuildError;
 use crate::repository::{Commit, Repository};
 
 /// Names of environment variables that affect the result of a build.
-const VARIABLES: [&str; 13] = [
+const VARIABLES: [&str; 14] = [
     "RUSTC",
+    "RUSTUP_TOOLCHAIN",
     "RUSTFLAGS",
     "RUSTC_BOOTSTRAP",
     "CARGO_ENCODED_RUSTFLAGS",

@@ -49,23 +49,25 @@ const INSTALLERS: [(&str, &str); 6] = [
     ("npm-shrinkwrap.json", NPM_CI),
     (
         "pnpm-lock.yaml",
-        "pnpm install --frozen-lockfile --prefer-offline",
+        "pnpm install --frozen-lockfile --prefer-offline --prod=false",
     ),
     (
         "yarn.lock",
-        "yarn install --frozen-lockfile --prefer-offline",
+        "yarn install --frozen-lockfile --prefer-offline --production=false",
     ),
     ("bun.lock", "bun install --frozen-lockfile"),
     ("bun.lockb", "bun install --frozen-lockfile"),
 ];
 /// A text that a `yarn.lock` contains only if Yarn 2 or later wrote it, and the install command for
 /// it.
-const YARN_2: (&str, &str) = ("__metadata:", "yarn install --immutable");
+const YARN_2: (&str, &str) = (
+    "__metadata:",
+    "YARN_NODE_LINKER=node-modules yarn install --immutable",
+);
 /// The npm command that installs exactly the versions in a lock file.
-const NPM_CI: &str = "npm ci --prefer-offline --no-audit --no-fund --loglevel=error";
+const NPM_CI: &str = "npm ci --include=dev --prefer-offline --no-audit --no-fund --loglevel=error";
 /// The install command for a project without a lock file.
-const NPM_INSTALL: &str =
-    "npm install --prefer-offline --no-audit --no-fund --no-package-lock --loglevel=error";
+const NPM_INSTALL: &str = "npm install --include=dev --prefer-offline --no-audit --no-fund --no-package-lock --loglevel=error";
 /// The name of the folders in which Node looks for packages.
 const MODULES: &str = "node_modules";
 

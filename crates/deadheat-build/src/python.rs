@@ -282,7 +282,8 @@ fn copy_modules(folder: &Path, to: &Path) -> Result<(), BuildError> {
 
 /// Returns the text of a worker, which is a shell script and a Python script at once: the shell
 /// runs the file again with this Python. The interpreter line of a plain Python script must be
-/// short and without blanks, but the path of this Python may be neither.
+/// short and without blanks, but the path of this Python may be neither. Without `PYTHONPATH`, which
+/// may name the working tree, each side imports what was installed for it.
 pub(crate) fn script(python: &Path, package: &Path, suite_of: Option<&str>) -> String {
     let suite_of = suite_of.map_or_else(String::new, |side| {
         let side = serde_json::Value::from(side);
@@ -293,14 +294,16 @@ pub(crate) fn script(python: &Path, package: &Path, suite_of: Option<&str>) -> S
     format!(
         "\
 #!/bin/sh
-'''exec' '{python}' \"$0\" \"$@\"
+'''unset' PYTHONPATH PYTHONHOME; exec '{python}' \"$0\" \"$@\"
 ' '''
 import sys
 # As `pytest`, and unlike `python -m pytest`, without the folder it is called in: what is raced is
 # what was installed.
 sys.path[0] = {package}
-from deadheat.pytest_suite import main
-sys.exit(main({suite_of}))
+# A process that a benchmark spawns runs this file, too.
+if __name__ == '__main__':
+    from deadheat.pytest_suite import main
+    sys.exit(main({suite_of}))
 "
     )
 }
@@ -316,7 +319,7 @@ mod tests {
             Path::new("/p \"q\"/package"),
             None,
         );
-        let begin = "#!/bin/sh\n'''exec' '/a b'\\''s/python' \"$0\" \"$@\"\n' '''\n";
+        let begin = "#!/bin/sh\n'''unset' PYTHONPATH PYTHONHOME; exec '/a b'\\''s/python' \"$0\" \"$@\"\n' '''\n";
         assert!(text.starts_with(begin), "{text}");
         assert!(
             text.contains(r#"sys.path[0] = "/p \"q\"/package""#),

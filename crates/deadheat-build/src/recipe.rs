@@ -151,6 +151,13 @@ pub(crate) struct Site<'a> {
     pub(crate) criterion: Option<&'a OfferedLibrary>,
 }
 
+/// Returns the output of `rustc -vV` in `directory`, for a command that may build Rust code; `None`
+/// without rustc.
+pub(crate) fn rust_compiler(directory: &Path, interruption: &Interruption<'_>) -> Option<String> {
+    let done = interruption.run(rustc(directory).arg("-vV"), None).ok()?;
+    Some(String::from_utf8_lossy(&done.stdout).into_owned())
+}
+
 impl CargoBuild {
     /// Returns the output of `rustc -vV` in `directory`.
     pub(crate) fn compiler(

@@ -11,6 +11,7 @@ use crate::library::{Library, LibraryChoice, OfferedLibrary};
 use crate::node::NodeBuild;
 use crate::recipe::{
     Racing, Recipe, configuration_above, configuration_of_the_user, own_configuration,
+    rust_compiler,
 };
 use crate::replacement::Replacement;
 use crate::repository::Repository;
@@ -75,6 +76,15 @@ impl<'a> Way<'a> {
             }
             Recipe::Command(build) => {
                 key_inputs.add("by", &build.command);
+                let here = repository.top.join(&repository.inside);
+                let manifest = here.ancestors().map(|up| up.join("Cargo.toml"));
+                let mut in_repository =
+                    manifest.take_while(|path| path.starts_with(&repository.top));
+                if in_repository.any(|path| path.exists())
+                    && let Some(version) = rust_compiler(&here, &repository.interruption)
+                {
+                    key_inputs.add("rustc", version);
+                }
                 match &build.racing {
                     Racing::Executables(executables) => {
                         for path in executables {

@@ -114,7 +114,7 @@ const OF_SAVED_TIMES: [&str; 4] = [
     "load-baseline",
 ];
 
-/// The advice for [`OF_SAVED_TIMES`].
+/// The advice in the error message about an option of [`OF_SAVED_TIMES`].
 const NO_SAVED_TIMES: &str =
     "a race measures both sides at once, so no baseline is saved: cargo deadheat BASE";
 

@@ -31,8 +31,9 @@ pub const EXAMPLES: &str = "Examples:
 /// Options of `deadheat load`.
 #[derive(Debug, Args)]
 pub struct LoadArgs {
-    /// The command that starts a server, without a shell. Give it twice: the baseline's, then the
-    /// candidate's; {port} is its port, {socket} the path of a unix socket
+    /// The command that starts a server, run without a shell. Give the option twice: first for the
+    /// baseline, then for the candidate. {port} stands for a free port, {socket} for the path of a
+    /// unix socket
     #[arg(
         long,
         value_name = "CMD",
@@ -40,7 +41,7 @@ pub struct LoadArgs {
         help_heading = "Servers and load"
     )]
     server: Vec<String>,
-    /// Race only the combinations of parameters whose names contain this
+    /// Race only combinations of parameters whose name, such as connections=8, contains this text
     #[arg(value_name = "FILTER")]
     filters: Vec<String>,
     /// The load command, which sends one burst of requests to the server on {port}
@@ -52,16 +53,16 @@ pub struct LoadArgs {
     load: Vec<String>,
     #[command(flatten)]
     servers: ServerOptions,
-    /// Name of a side (once per server)
+    /// The name of a server in the answer (once per server, in the same order)
     #[arg(short = 'n', long = "name", value_name = "NAME")]
     names: Vec<String>,
-    /// List the load generators whose output deadheat can read, and stop
+    /// List the load generators whose output deadheat can read, and exit
     #[arg(long, help_heading = "Servers and load")]
     list_generators: bool,
     /// Continue a recorded race; its intervals become anytime-valid, which makes them wider
     #[arg(long, value_name = "FILE", help_heading = "Files")]
     resume: Option<PathBuf>,
-    /// With --resume: start the servers and the load of a file that another user or machine wrote
+    /// With --resume: run the commands in the file even if another user or machine wrote it
     #[arg(long, requires = "resume", help_heading = "Files")]
     trust: bool,
     /// The options of the race and of the answer.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use deadheat::parts::exit::{Failure, code, on_enough_stack};
-use deadheat::parts::system::outlive_file_limits;
+use deadheat::parts::system::{keep_status_of_children, outlive_file_limits};
 
 use crate::measuring::{self, Words};
 #[cfg(target_os = "linux")]
@@ -134,6 +134,7 @@ pub fn deadheat() -> ExitCode {
 
 fn program() -> ExitCode {
     outlive_file_limits();
+    keep_status_of_children();
     // Dropped at the very end, where it removes the folder of an owner that has ended.
     let _owner = measuring::watched_owner();
     if let Some(code) = measuring::role() {

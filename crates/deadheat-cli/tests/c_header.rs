@@ -853,6 +853,11 @@ DEADHEAT_BENCHMARK(arguments)
     worker.prepare("arguments", None);
     worker.block(1, &[0], 1);
     assert_eq!(worker.ended().log, "one;--;two;");
+    // deadheat removes the `--` in front of the arguments of its programs.
+    let mut worker = Worker::start(&program, &["one", "--benchmark_list_tests=true"]);
+    worker.prepare("arguments", None);
+    worker.block(1, &[0], 1);
+    assert_eq!(worker.ended().log, "one;");
     let done = by_hand(&program, &["--", "one"]);
     assert!(done.succeeds().stderr.starts_with("one;"), "{done:?}");
 }

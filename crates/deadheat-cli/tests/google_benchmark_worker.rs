@@ -102,6 +102,12 @@ ROW(exits, LOOP exit(3););
 ROW(throws, LOOP throw std::runtime_error("no disk"););
 ROW(throws_in_a_thread, LOOP if (state.thread_index() == 1) throw std::runtime_error("no core");)
     ->Threads(2);
+ROW(throws_in_the_first_thread,
+    if (state.thread_index() == 0) throw std::runtime_error("no device"); LOOP benchmark::ClobberMemory();)
+    ->Threads(2);
+ROW(is_wrong, usleep(60000); LOOP benchmark::ClobberMemory(); throw std::runtime_error("wrong result"););
+ROW(has_a_coarse_clock, int calls = 0; LOOP state.SetIterationTime(calls++ == 0 ? 0 : 1e-3);)
+    ->UseManualTime();
 ROW(never, (void)state;);
 ROW(breaks, int i = 0; LOOP if (++i == 100) break;);
 ROW(loops_twice, LOOP benchmark::ClobberMemory(); LOOP benchmark::ClobberMemory(););
@@ -289,8 +295,11 @@ fn the_user_can_ask_for_a_fresh_call_in_every_block() {
     let folder = TempDir::new().unwrap();
     let program = folder.path().join("suite");
     suite(&program, SUITE, &["-DWORK=400"]);
-    let mut worker = Worker::start(&program, &["--", "--fresh"]);
-    assert_eq!(worker.prepare("work/64", None)["renews_input"], true);
+    // deadheat removes the `--` in front of the arguments of its programs.
+    for words in [&["--", "--fresh"][..], &["--fresh"]] {
+        let mut worker = Worker::start(&program, words);
+        assert_eq!(worker.prepare("work/64", None)["renews_input"], true);
+    }
 }
 
 #[test]
@@ -313,6 +322,8 @@ fn what_goes_wrong_costs_its_row_only() {
         "'exits' failed: calibration run: 'old' ended its process with exit code 3.",
         "'throws' failed: calibration run: 'old' panicked no disk.",
         "'throws_in_a_thread/threads:2' failed: calibration run: 'old' panicked no core.",
+        "'throws_in_the_first_thread/threads:2' failed: calibration run: 'old' panicked no device.",
+        "'is_wrong' failed: calibration run: 'old' panicked wrong result.",
         "'never' failed: calibration run: 'old' returns without running its loop.",
         "'breaks' failed: calibration run: 'old' returns before its loop has ended.",
         "'loops_twice' failed: calibration run: 'old' runs two loops over its State, of which only the \
@@ -324,7 +335,13 @@ fn what_goes_wrong_costs_its_row_only() {
     ] {
         assert!(said.contains(line), "{line}\n{}", done.stdout);
     }
-    for row in ["prints", "reads", "changes_folder", "forks"] {
+    for row in [
+        "prints",
+        "reads",
+        "changes_folder",
+        "forks",
+        "has_a_coarse_clock/manual_time",
+    ] {
         assert!(
             !said.contains(&format!("'{row}' failed")),
             "{}",

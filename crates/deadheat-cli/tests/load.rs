@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use common::{Track, lives, wait_until};
@@ -136,6 +137,22 @@ fn sockets_data_and_resets_are_those_of_each_server() {
 }
 
 #[test]
+fn links_that_lead_out_of_the_copied_folder_are_refused() {
+    let track = track();
+    track.write("data/own", "content");
+    track.write("elsewhere", "content");
+    std::os::unix::fs::symlink("own", track.path("data/inside")).unwrap();
+    let server = "python3 server.py {port} 20 {data}";
+    let race = |option| {
+        let more = ["--data=data", "--max-replicates=6", option];
+        track.run(&race(server, "python3 server.py {port}  20 {data}", &more))
+    };
+    race("--json").succeeds();
+    std::os::unix::fs::symlink("../elsewhere", track.path("data/outside")).unwrap();
+    common::says(&race("--json"), 3, &["outside leads out of the copy"]);
+}
+
+#[test]
 fn each_value_of_a_parameter_is_a_benchmark() {
     let track = track();
     let server = "python3 server.py {port} {work}";
@@ -144,6 +161,8 @@ fn each_value_of_a_parameter_is_a_benchmark() {
         "python3 server.py {port} {work} late",
         &["-L", "work", "20,40", "--max-replicates", "6", "--json"],
     );
+    let twice = track.run(&race(server, OLD, &["-L", "work", "20,20"]));
+    twice.fails_with(2, &["--parameter-list: work=20 is given twice"]);
     let answer = track.run(&words).succeeds().json();
     let names = answer["benchmarks"].as_array().unwrap().iter();
     let names: Vec<&str> = names
@@ -194,18 +213,25 @@ fn a_server_that_fails_is_named_with_the_reason() {
         (
             OLD.to_owned(),
             &["--reset=sh -c 'echo no data >&2; exit 3'"],
-            &["was not reset", "exit status: 3", "no data"],
+            &["was not reset", "exit code 3", "no data"],
+        ),
+        (
+            r"sh -c 'printf \033]0;owned\007\033[2J\n; exit 9' {port}".to_owned(),
+            &[],
+            &["ended with exit code 9 before it was ready", "owned"],
         ),
         (
             OLD.to_owned(),
             &["--ready=false", "--ready-timeout=1s"],
-            &["was not ready", "'false' ended with exit status: 1"],
+            &["was not ready", "'false' ended with exit code 1"],
         ),
     ] {
         let done = track.leaves_nothing(track.command().args(race(&server, OLD, more)));
         assert_eq!(done.code, Some(3), "{server}: {done:?}");
+        let said = common::said(&done);
+        let is_obeyed = |c: char| c.is_control() && c != '\n';
+        assert!(!said.contains(is_obeyed), "{server}: {said:?}");
         for reason in reasons {
-            let said = common::said(&done);
             assert!(
                 said.contains(reason),
                 "{server}: '{reason}' is missing: {said}"
@@ -222,7 +248,7 @@ fn a_burst_that_does_not_count_fails_the_race() {
     common::says(
         &done,
         3,
-        &["got a burst that does not count: no request succeeded"],
+        &["got a burst that is invalid: no request succeeded"],
     );
     let load = ["--", "sh", "-c", "echo no connection >&2; exit 4 {port}"];
     let words = [
@@ -234,6 +260,33 @@ fn a_burst_that_does_not_count_fails_the_race() {
     .concat();
     let done = track.run(&words);
     common::says(&done, 3, &["ended with exit code 4", "no connection"]);
+}
+
+#[test]
+fn a_script_whose_generator_lacks_an_option_is_refused_with_the_option() {
+    let track = track();
+    track.write(
+        "load.sh",
+        "python3 load.py $1 20\n\
+         printf 'Running 1s test @ http://127.0.0.1/\\n    Latency   245.10us  100.00us\\n'\n\
+         printf '  10000 requests in 1.00s, 1.00MB read\\nRequests/sec:  10000.00\\n'\n",
+    );
+    let words = [
+        "load",
+        "--server",
+        OLD,
+        "--server",
+        NEW,
+        "--generator=wrk",
+        SHORT,
+        "-q",
+        "--",
+        "sh",
+        "load.sh",
+        "{port}",
+    ];
+    let reason = "was not printed; it needs the option --latency";
+    common::says(&track.run(&words), 3, &[reason]);
 }
 
 #[test]
@@ -274,7 +327,7 @@ fn a_verdict_on_a_rate_needs_a_server_that_is_the_bottleneck() {
     common::says(&track.run(&by_rule), 3, &["was not the bottleneck"]);
     std::fs::remove_file(track.path("deadheat.toml")).unwrap();
     let done = track.run(&words("cpu"));
-    common::says(done.succeeds(), 0, &["does not compare the servers"]);
+    common::says(done.succeeds(), 0, &["do not compare the request rates"]);
 }
 
 #[test]
@@ -382,12 +435,13 @@ fn what_would_send_the_load_of_both_servers_to_one_is_refused_before_the_race() 
     run("curl {port}", &["--value=x"]).fails_with(2, &["is not NAME=PATTERN"]);
     run("curl {port}", &["--value=x=("]).fails_with(2, &["'(' is not a regular expression"]);
     run("wrk {port}", &["--ready=https://x/"]).fails_with(2, &["does not speak TLS", "curl"]);
+    run("wrk {port}", &["--value=wall=x"]).fails_with(2, &["choose another name"]);
     run("wrk {port}", &["--data=x"]).fails_with(2, &["no command contains {data}"]);
     run("wrk {port}", &["--callgrind"]).fails_with(2, &["--callgrind: races of servers"]);
     run("wrk {port}", &["-L", "port", "1,2"]).fails_with(2, &["deadheat itself replaces {port}"]);
     run("wrk {port}", &["-L", "conns", "1,2"]).fails_with(2, &["no command contains {conns}"]);
     run("wrk {port}", &["--ready=tcp:x"]).fails_with(2, &["'x' is not a port"]);
-    run("wrk {port}", &["--grace=20min"]).fails_with(2, &["--grace: at most 540 s"]);
+    run("wrk {port}", &["--grace=20min"]).fails_with(2, &["--grace must be at most 540 s"]);
     run("wrk {port}", &["--generator=x"]).fails_with(2, &["--list-generators"]);
     run("wrk {port}", &["--stop-signal=FOO"]).fails_with(2, &["TERM"]);
     run("wrk {port}", &["--server-cores=a"]).fails_with(2, &["is not a list of cores"]);
@@ -403,7 +457,7 @@ fn what_would_send_the_load_of_both_servers_to_one_is_refused_before_the_race() 
         .fails_with(2, &["neither {port} nor {socket}", "--ready tcp:{port}"]);
     track
         .run(&["load-worker", "--server=x {port}", "--", "wrk", "{port}"])
-        .fails_with(2, &["which deadheat starts itself"]);
+        .fails_with(2, &["deadheat starts it as a worker"]);
 }
 
 #[test]
@@ -458,9 +512,20 @@ fn a_recorded_race_of_servers_is_resumed() {
     assert_eq!(answer["benchmarks"][0]["verdict"], "slower", "{answer}");
 }
 
+/// A load generator with the name and the output of ab.
+const AB: &str = "\
+#!/bin/sh
+python3 load.py \"$3\" \"$2\" >/dev/null || exit
+printf 'Complete requests: %s\nFailed requests: 0\n' \"$2\"
+printf 'Requests per second: 1000.0 [#/sec] (mean)\nTime per request: 1.5 [ms] (mean)\n'
+";
+
 /// A repository whose server computes more in its last commit.
 fn repository() -> Track {
     let track = track();
+    track.write("ab", AB);
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(track.path("ab"), executable).unwrap();
     track.git(&["init", "--quiet", "--initial-branch", "main"]);
     for work in ["100", "100", "400"] {
         track.write(
@@ -484,7 +549,7 @@ fn repository() -> Track {
 #[track_caller]
 fn race_of_commits(track: &Track, command: &str, option: &str) -> Value {
     let server = ["--server", "sh start.sh {port}"];
-    let load = ["--load", "python3 load.py {port}", COUNTS];
+    let load = ["--load", "./ab -n 100 {port}"];
     let words = [command, "HEAD~2..HEAD", SHORT, option, "--json", "-q"];
     let words = [&words[..], &server, &load].concat();
     track.run(&words).succeeds().json()
@@ -497,18 +562,44 @@ fn the_servers_of_two_commits_race() {
     let one = &answer["benchmarks"][0];
     assert_eq!(one["verdict"], "slower", "{one}");
     assert_eq!(one["baseline"]["name"], "HEAD~2", "{one}");
+    assert_eq!(one["metric"], "cpu", "the output of ab was read: {one}");
     let without = track.run(&["rev", "HEAD~1", "--pause-idle"]);
-    without.fails_with(2, &["--pause-idle: only races of servers have this option"]);
+    without.fails_with(2, &["--pause-idle needs --server and --load"]);
 }
 
 #[test]
 fn the_commit_that_made_a_server_slower_is_found() {
     let track = repository();
     let answer = race_of_commits(&track, "bisect", "--margin=10%");
+    assert_eq!(answer["metric"], "cpu_ns", "{answer}");
     let head = track.git(&["rev-parse", "HEAD"]);
     // On a busy machine, the search may end with a candidate that is only likely.
     let said = &answer["answer"];
     let found = said["commits"][0].as_str();
     let found = found.or(said["candidates"][0]["commits"][0].as_str());
     assert_eq!(found, Some(head.trim()), "{answer}");
+}
+
+#[test]
+fn a_parent_that_ignores_its_children_changes_nothing() {
+    let track = track();
+    let ignoring = "import os, signal, sys\n\
+                    signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n\
+                    os.execv(sys.argv[1], sys.argv[1:])\n";
+    track.write("ignoring.py", ignoring);
+    let words = race(OLD, NEW, &["--max-replicates=6", "--json"]);
+    let plain = track.command();
+    let mut command = Command::new("python3");
+    command
+        .arg("ignoring.py")
+        .arg(plain.get_program())
+        .args(words)
+        .current_dir(track.folder.path())
+        .envs(
+            plain
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+    let answer = track.leaves_nothing(&mut command).succeeds().json();
+    assert_eq!(answer["benchmarks"][0]["verdict"], "slower", "{answer}");
 }

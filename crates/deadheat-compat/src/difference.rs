@@ -27,7 +27,7 @@ pub struct Report<'a> {
     means: Option<[[f64; 2]; 2]>,
 }
 
-/// A benchmark that both sides have: its rows, as ranges in the field `order` of each side, and the
+/// A benchmark that both sides have: its rows on each side, as a range of the side's `order`, and the
 /// p-values of the CPU times and the real times.
 #[derive(Debug)]
 struct Found {

@@ -310,7 +310,7 @@ impl fmt::Display for Variant {
 /// Returns the text about a neutral link that an error message appends; empty without a link.
 pub(crate) fn on_link(link: &Option<Variant>) -> String {
     link.as_ref().map_or_else(String::new, |variant| {
-        format!(" (on {variant}; --placement own races your own link)")
+        format!(" (on {variant}; with --placement own, deadheat races your own link)")
     })
 }
 

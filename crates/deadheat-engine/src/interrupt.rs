@@ -7,7 +7,9 @@ use std::os::raw::c_int;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 use nix::poll::ppoll;
-use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, SigmaskHow, Signal, sigaction};
+use nix::sys::signal::{
+    SaFlags, SigAction, SigHandler, SigSet, SigmaskHow, Signal, sigaction, signal,
+};
 use nix::sys::time::TimeSpec;
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
@@ -48,6 +50,14 @@ pub struct Interrupts {
     previous: Vec<(Signal, SigAction)>,
     /// True if this thread already had an `Interrupts`. Dropping this value then restores nothing.
     nested: bool,
+}
+
+/// Restores the default action of SIGCHLD, which the parent may have set to ignore. The kernel would
+/// then discard the exit statuses and the CPU times of processes that this process and its children
+/// start.
+pub fn keep_status_of_children() {
+    // SAFETY: installs a default action, no handler of ours.
+    let _ = unsafe { signal(Signal::SIGCHLD, SigHandler::SigDfl) };
 }
 
 /// Makes a write beyond the file size limit (`ulimit -f`) fail with an error instead of killing

@@ -83,7 +83,7 @@ pub use function::{
     FunctionBenchmark, Pilot, least_warm_up_rounds, pilot,
 };
 pub use function_failure::{FunctionError, FunctionFailure};
-pub use interrupt::{Interrupts, held_back_signal, outlive_file_limits};
+pub use interrupt::{Interrupts, held_back_signal, keep_status_of_children, outlive_file_limits};
 #[cfg(feature = "commands")]
 pub use launch_folder::{LaunchFolder, NumberedFile};
 #[cfg(feature = "commands")]

@@ -77,7 +77,8 @@ impl Started {
     }
 }
 
-/// The name and the addresses of a process, which the kernel keeps until the process is reaped.
+/// The name of a process, and whether the kernel drew its addresses at random. The kernel keeps both
+/// until the process is reaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProcessState {
     /// The name of the file that the process executed last, cut to 15 bytes, or the name that the

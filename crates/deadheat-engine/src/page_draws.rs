@@ -61,8 +61,9 @@ struct Used {
 }
 
 impl Used {
-    /// Returns the byte ranges of the file that get new pages: only the used pages if the file was
-    /// last read back in separate pieces, and otherwise the whole file.
+    /// Returns the byte ranges, among the first `length` bytes of the file, that get new pages, and
+    /// sets `is_apart`. If it was already true, these are only the pages that processes used, and
+    /// otherwise all pages. No range contains both used and unused pages.
     fn drawn(&mut self, length: u64) -> Vec<Range<u64>> {
         let was_apart = mem::replace(&mut self.is_apart, true);
         let pages: Vec<u64> = (0..length).step_by(PAGE as usize).collect();

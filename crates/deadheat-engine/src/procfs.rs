@@ -64,6 +64,17 @@ pub(crate) fn children_of(pid: Pid) -> Vec<Pid> {
     numbers.map(Pid::from_raw).collect()
 }
 
+/// Returns a process and its live descendants.
+pub(crate) fn family_of(pid: Pid) -> Vec<Pid> {
+    let mut family = vec![pid];
+    let mut next = 0;
+    while let Some(parent) = family.get(next) {
+        family.extend(children_of(*parent));
+        next += 1;
+    }
+    family
+}
+
 pub(crate) fn resident_bytes(pid: Pid) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status

@@ -247,8 +247,8 @@ impl RunFileWriter {
     /// Resumes a run that stopped. Cuts off an incomplete last line, and records the version of
     /// deadheat that continues and the time, in seconds since 1970-01-01 UTC.
     ///
-    /// Recorded lines are not rewritten. The caller continues `elapsed_ns` and `launches` at their
-    /// last values.
+    /// Recorded lines are not rewritten. The caller must go on counting `elapsed_ns` and `launches`
+    /// from their last recorded values.
     pub fn resume(
         path: impl AsRef<Path>,
         tool_version: &str,

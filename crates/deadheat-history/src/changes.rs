@@ -2,7 +2,7 @@
 //!
 //! | change | test | controlled error rate |
 //! | --- | --- | --- |
-//! | a step at a commit | the difference from the commit before it, estimated from all races of the graph | the probability of any false step in the range |
+//! | a step at a commit | the difference from the nearest earlier commit that races connect with it, estimated from all races of the graph | the probability of any false step in the range |
 //! | creep from one commit to another | the change between the two, without reported or accepted steps, for windows of 2, 4, 8 … commits that overlap by half | the probability of any false creep in the range |
 //!
 //! Both use Holm's procedure at the same level, each over its own tests.
@@ -32,6 +32,8 @@
 //! Plateaus are for drawing the series and not for decisions: they show creep as several steps,
 //! although no test of a single commit finds these steps.
 
+use std::collections::BTreeMap;
+
 use deadheat_stats::dist::{normal_deviate, normal_quantile};
 use deadheat_stats::holm;
 
@@ -41,8 +43,8 @@ use crate::levels::{Difference, Levels};
 /// A change between two commits of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change {
-    /// The position in the series of the last commit before the change. For a step, `to` is the
-    /// next position.
+    /// The position in the series of the last commit before the change. For a step, this is the
+    /// nearest earlier commit that races connect with `to`.
     pub from: usize,
     /// The position in the series of the first commit after the change.
     pub to: usize,
@@ -63,37 +65,42 @@ pub struct Changes {
     pub unconnected: usize,
 }
 
-/// Finds steps and creep along `series`, the nodes of a range of commits in order.
+/// Finds steps and creep along `series`, the nodes of a range of commits in order. A commit is
+/// compared with the nearest earlier one that races connect with it: a race of a side branch between
+/// two commits once hid the step from the one to the other.
 ///
 /// `accepted` are nodes with a known step, which is neither reported again nor counted as creep.
 /// `level` is the probability of a false step, and that of false creep, in a range without changes.
 pub fn changes(levels: &Levels, series: &[usize], accepted: &[usize], level: f64) -> Changes {
     let mut unconnected = 0;
     let mut tests = Vec::new();
-    let mut is_step = vec![false; series.len().saturating_sub(1)];
-    for (from, pair) in series.windows(2).enumerate() {
-        if accepted.contains(&pair[1]) {
-            is_step[from] = true;
-            continue;
+    let mut excluded = Vec::new();
+    let mut last_of_part = BTreeMap::new();
+    for (to, node) in series.iter().enumerate() {
+        let before = last_of_part.insert(levels.reference(*node), to);
+        if to > 0 && before != Some(to - 1) {
+            unconnected += 1;
         }
-        match levels.difference(pair[0], pair[1]) {
-            Some(difference) => tests.push((from, from + 1, difference)),
-            None => unconnected += 1,
+        let Some(from) = before else {
+            continue;
+        };
+        if accepted.contains(node) {
+            excluded.push((from, to));
+        } else if let Some(difference) = levels.difference(series[from], *node) {
+            tests.push((from, to, difference));
         }
     }
     let steps = rejected(tests, level);
-    for step in &steps {
-        is_step[step.from] = true;
-    }
+    excluded.extend(steps.iter().map(|step| (step.from, step.to)));
     let mut windows = Vec::new();
     let mut span = 2;
     while span < series.len() {
         for from in (0..series.len() - span).step_by(span / 2) {
             let to = from + span;
-            let steps = (from..to).filter(|at| is_step[*at]);
+            let inside = |step: &&(usize, usize)| from <= step.0 && step.1 <= to;
             let mut weights = vec![(series[from], -1.0), (series[to], 1.0)];
-            for at in steps {
-                weights.extend([(series[at], 1.0), (series[at + 1], -1.0)]);
+            for (before, after) in excluded.iter().filter(inside) {
+                weights.extend([(series[*before], 1.0), (series[*after], -1.0)]);
             }
             let difference = levels.contrast(&weights);
             windows.extend(difference.map(|difference| (from, to, difference)));
@@ -147,8 +154,8 @@ pub struct Plateau {
     pub first: usize,
     /// The position in the series of the plateau's last commit.
     pub last: usize,
-    /// The level of the plateau, relative to the first plateau of the series that races connect
-    /// with it.
+    /// The level of this plateau, relative to the earliest plateau of the series that a chain of
+    /// races connects with this one. That plateau has level 0.
     pub level: f64,
     /// The standard error of the plateau's level.
     pub se: f64,
@@ -435,6 +442,25 @@ mod tests {
         assert_eq!(found.creep.len(), 1, "{found:?}");
         let crept = found.creep[0].difference.effect;
         assert!((crept - 127.0 * 0.0004).abs() < 1e-9, "{crept}");
+    }
+
+    #[test]
+    fn a_commit_of_another_part_hides_no_step_between_its_neighbours() {
+        let edge = |from, to, effect| Edge {
+            from,
+            to,
+            effect,
+            se: 0.01,
+            df: 9.0,
+            host: 0,
+            run: None,
+        };
+        // Commit 1 raced only against commit 3, which is outside of the series.
+        let levels = Levels::solve(4, &[edge(0, 2, 0.2), edge(1, 3, 0.0)], 0).unwrap();
+        let found = changes(&levels, &series(3), &[], 0.05);
+        assert_eq!(found.unconnected, 2);
+        assert_eq!(found.steps.len(), 1, "{found:?}");
+        assert_eq!((found.steps[0].from, found.steps[0].to), (0, 2));
     }
 
     #[test]

@@ -283,23 +283,26 @@ impl<'a> Raced<'a> {
         }
         // Parts are numbered in the order of their first commits, which are the reference nodes.
         let mut parts: Vec<usize> = Vec::new();
-        let mut last = None;
+        // The last commit of each part: its node, and its position on the line.
+        let mut last: Vec<(usize, Option<usize>)> = Vec::new();
         let mut told = Vec::new();
         for (node, (one, accepted)) in self.commits.iter().zip(reasons).enumerate() {
             let reference = levels.reference(node);
             let part = parts.iter().position(|known| *known == reference);
             let part = part.unwrap_or_else(|| {
                 parts.push(reference);
+                last.push((node, None));
                 parts.len() - 1
             });
-            let between = last.zip(one.position);
+            let (before, position) = last[part];
+            let between = position.zip(one.position);
             let skipped = between.map_or(0, |(before, at): (usize, usize)| {
                 before.saturating_sub(at).saturating_sub(1)
             });
-            last = one.position.or(last);
+            last[part] = (node, one.position.or(position));
             let from_reference = levels.difference(reference, node);
-            let before: Option<usize> = node.checked_sub(1);
-            let change = before.and_then(|before| levels.difference(before, node));
+            let change = (before != node).then(|| levels.difference(before, node));
+            let change = change.flatten();
             told.push(TimelineCommit {
                 commit: one.indexed.commit.clone(),
                 order: one.order,

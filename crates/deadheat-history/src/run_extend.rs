@@ -75,7 +75,8 @@ impl ExtendArgs {
 
     /// Returns a hash of the options that decide what is raced: the builds, the benchmarks, and the
     /// judged metric. Options that only change the precision do not count.
-    fn selection(&self, recipe: &Recipe) -> String {
+    /// `arguments` are those of the programs that race.
+    fn selection(&self, recipe: &Recipe, arguments: &[String]) -> String {
         let settings = self.race.options.rules.settings();
         let judged = (
             settings.metric,
@@ -87,6 +88,7 @@ impl ExtendArgs {
         let options = &self.race.options;
         let raced = (
             recipe,
+            arguments,
             &self.race.cargo,
             options.selection(),
             &options.harness,
@@ -127,7 +129,7 @@ pub fn extend(mut args: ExtendArgs) -> Result<Status, Failure> {
     }
     let links = Links::new(commits.len(), &args.spans(commits.len()));
     let arguments = args.race.arguments();
-    let selection = args.selection(&recipe);
+    let selection = args.selection(&recipe, &arguments);
     args.race.options.surroundings.selection = Some(selection.clone());
     let mut extension = Extension {
         target: OF_MARGIN * margin(&args.race.options),

@@ -175,9 +175,13 @@ impl Adding {
         };
         let row = match stored_run(file, &run, self.path_of(&file.path), commits) {
             Ok(row) => row,
-            Err(NotStored::NoCommits | NotStored::NoEffect | NotStored::OneCommit(_))
-                if !is_named =>
-            {
+            Err(
+                NotStored::NoRace
+                | NotStored::Part { .. }
+                | NotStored::NoCommits
+                | NotStored::NoEffect
+                | NotStored::OneCommit(_),
+            ) if !is_named => {
                 self.passed_over += 1;
                 return Ok(());
             }

@@ -115,8 +115,7 @@ pub struct TimelineCommit {
     pub commit: Commit,
     /// How the position of the commit was determined.
     pub order: CommitOrder,
-    /// The number of commits that were not raced between the previous commit of the timeline and
-    /// this one.
+    /// The number of commits between the previous commit of the same part and this one.
     pub skipped: usize,
     /// The number of the part of the timeline. No race connects commits of different parts.
     pub part: usize,
@@ -207,7 +206,7 @@ pub struct Timeline {
     pub creep: Vec<TimelineChange>,
     /// Ranges of commits without a visible change.
     pub plateaus: Vec<TimelinePlateau>,
-    /// The test of the standard errors by loops of races.
+    /// The test whether loops of races close within the reported standard errors.
     pub closure: LoopClosure,
     /// The number of neighbouring pairs of commits that no races connect.
     pub unconnected: usize,

@@ -428,8 +428,8 @@ impl CacheEntry {
 #[derive(Debug)]
 pub(crate) struct WorkFolder {
     pub(crate) folder: PathBuf,
-    /// The file `busy` in the folder, locked while the process works. Other processes remove
-    /// folders without this lock.
+    /// The file `busy` in the folder, which this process keeps locked. Other processes remove a
+    /// folder whose file `busy` is missing or not locked.
     _busy: File,
 }
 

@@ -209,7 +209,7 @@ pub(crate) enum Shared {
     Go,
 }
 
-/// Removes the stored inputs that no record of a link into `folder` needs. Call it when all links
+/// Removes the stored inputs that no recorded link with its output in `folder` needs. Call it when all links
 /// are finished.
 ///
 /// # Errors

@@ -3,17 +3,18 @@
 use deadheat::parts::engine::ValueReader;
 use deadheat::parts::model::{Better, Metric, column_name};
 
-use crate::generators::Report;
+use crate::generators::{Generator, Report};
 use crate::load::Load;
 use crate::run_processes::Used;
 
-/// The share of a core below which a server is not the bottleneck of a burst.
+/// A server that is busy for a smaller share of a burst is not its bottleneck.
 pub(crate) const BUSY: f64 = 0.8;
 
-const LOST_TIME: &str = "processes of the server ended without a parent that waited for them, so \
+const LOST_TIME: &str = "processes of the server ended and no parent process waited for them, so \
                          their CPU time is unknown";
-const NO_COUNT: &str = "the load command did not print the number of requests; options such as -q \
-                        and --csv may leave it out, and --requests REGEX reads it from any output";
+const NO_COUNT: &str = "the load command did not print the number of requests; leave out options such \
+                        as -q and --csv, or read the number by --requests REGEX if the output has it \
+                        in another form";
 
 /// A metric of a burst.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +30,7 @@ pub(crate) enum Column {
     InvoluntarySwitches,
     /// How busy the server was, in percent.
     Busy,
-    /// The number of a `--value`, by its place.
+    /// A `--value`, by its index.
     Value(usize),
 }
 
@@ -38,13 +39,14 @@ pub(crate) enum Column {
 pub(crate) struct Burst {
     wall_ns: f64,
     /// The part of the burst in which the generator sent requests.
-    sending_ns: f64,
+    pub(crate) sending_ns: f64,
     requests: Option<f64>,
     report: Report,
     values: Vec<f64>,
     used: Used,
-    /// The larger of two shares: of the burst, in which the busiest thread ran or waited for a core,
-    /// and of the time of all its cores, which all threads used.
+    /// The larger of two shares: the share of the sending time in which the busiest thread ran or
+    /// waited for a core, and the share of the time of the server's cores that all threads together
+    /// used.
     pub(crate) busy: f64,
 }
 
@@ -67,12 +69,17 @@ impl Burst {
         };
         if let Some((count, words)) = report.errors.iter().find(|(count, _)| *count > 0.0) {
             return Err(format!(
-                "{count} requests failed: {words}; a server that fails quickly would look faster"
+                "requests failed ({words}: {count}); a server that fails quickly would look faster"
             ));
         }
         let printed = format!("{stdout}\n{stderr}");
+        let json = if stdout.trim().is_empty() {
+            stderr
+        } else {
+            stdout
+        };
         let read = |reader: &ValueReader| {
-            let value = reader.read(&printed);
+            let value = reader.read(if reader.is_pointer() { json } else { &printed });
             value.map_err(|why| format!("{}: {why}", reader.name()))
         };
         let values = load.values.iter().map(|(_, reader)| read(reader));
@@ -127,11 +134,14 @@ impl Burst {
     }
 
     /// Returns the values of all columns, in order.
-    pub(crate) fn row(&self, columns: &[Column]) -> Result<Vec<f64>, String> {
+    pub(crate) fn row(&self, load: &Load, columns: &[Column]) -> Result<Vec<f64>, String> {
         let value = |column: &Column| {
-            let missing = || match column {
-                Column::Latency(name) => format!("the latency {name} was not printed"),
-                _ => "a metric is missing".to_owned(),
+            let missing = || match (column, load.generator.map(Generator::options_for_all)) {
+                (Column::Latency(name), Some(options)) if !options.is_empty() => {
+                    format!("the latency {name} was not printed; it needs the option {options}")
+                }
+                (Column::Latency(name), _) => format!("the latency {name} was not printed"),
+                _ => "a number in the output is not finite".to_owned(),
             };
             let value = self.value(column).filter(|value| value.is_finite());
             value.ok_or_else(missing)

@@ -18,15 +18,15 @@ const SERVERS: &str = "Servers and load";
 /// Options that both servers of a race share.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ServerOptions {
-    /// When a server is ready: http://HOST:PORT/PATH answers with a code below 400, tcp:PORT or
-    /// unix:PATH accepts connections, log:REGEX is printed, or a command ends with exit code 0
-    /// [default: tcp:{port} or unix:{socket}]
+    /// The condition for a ready server: http://HOST:PORT/PATH (a status code below 400), tcp:PORT or
+    /// unix:PATH (accepts connections), log:REGEX (the server prints a line that matches), or a command
+    /// (ends with exit code 0) [default: tcp:{port} or unix:{socket}]
     #[arg(long, value_name = "WHAT", help_heading = SERVERS)]
     ready: Option<String>,
-    /// The maximum time until a server is ready, and also for --reset [default: 30s]
+    /// The time limit for a server to become ready, and for the command of --reset [default: 30s]
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = SERVERS)]
     ready_timeout: Option<Duration>,
-    /// Read the output of the load command as that of this load generator [default: by the name of the
+    /// The load generator that prints the output of the load command [default: by the name of the
     /// program]
     #[arg(long, value_name = "NAME", value_parser = generator, help_heading = SERVERS)]
     generator: Option<String>,
@@ -37,7 +37,8 @@ pub struct ServerOptions {
     /// More is better for the metric NAME of --value (may be repeated)
     #[arg(long, value_name = "NAME", help_heading = SERVERS)]
     higher_is_better: Vec<String>,
-    /// Read from the output of the load command how many requests succeeded
+    /// Read the number of successful requests from the output of the load command, by a REGEX or a
+    /// /JSON/POINTER
     #[arg(long, value_name = "PATTERN", help_heading = SERVERS)]
     requests: Option<String>,
     /// Run this command whenever a server has started and is ready
@@ -55,21 +56,22 @@ pub struct ServerOptions {
     /// Stop the processes of the idle server (SIGSTOP) while the other server is under load
     #[arg(long, help_heading = SERVERS)]
     pause_idle: bool,
-    /// Run one race per value; the value replaces {NAME} (may be repeated)
+    /// Run one race for each of these values, separated by commas; the value replaces {NAME} (may be
+    /// repeated)
     #[arg(
         short = 'L',
         long,
         num_args = 2,
         value_names = ["NAME", "VALUES"],
+        allow_hyphen_values = true,
         help_heading = SERVERS
     )]
     parameter_list: Vec<String>,
-    /// The cores of the servers, such as 0-3,8 [default: half of the cores, or those that
-    /// --generator-cores leaves]
+    /// The cores of the servers, such as 0-3,8 [default: half of the cores, or all cores that are not
+    /// in --generator-cores]
     #[arg(long, value_name = "CORES", value_parser = CoreList::parse, help_heading = SERVERS)]
     server_cores: Option<CoreList>,
-    /// The cores of the load generator [default: the cores that the servers do not
-    /// have]
+    /// The cores of the load generator [default: all cores that the servers do not use]
     #[arg(long, value_name = "CORES", value_parser = CoreList::parse, help_heading = SERVERS)]
     generator_cores: Option<CoreList>,
 }
@@ -79,7 +81,8 @@ fn generator(name: &str) -> Result<String, String> {
         Some(generator) => Ok(generator.name().to_owned()),
         None => Err(format!(
             "'{name}' is not a load generator that deadheat knows{HELP}deadheat load \
-             --list-generators lists those; --value NAME=REGEX reads the output of any other"
+             --list-generators lists the known ones; for any other program, --requests REGEX reads the \
+             number of requests, or --value NAME=REGEX another number"
         )),
     }
 }
@@ -101,13 +104,14 @@ pub struct WorkerArgs {
 }
 
 impl WorkerArgs {
-    /// Returns what the worker does, and the metrics that the user chose, by the names of benchmarks.
+    /// Returns the checked options, and the metrics that the user chose, each with the name of its
+    /// benchmark.
     ///
     /// # Errors
     ///
     /// Fails if an option is wrong.
     pub(crate) fn load(&self) -> Result<(Load, Vec<(String, String)>), Failure> {
-        let load = self.options.load(&self.server, &self.load)?;
+        let load = self.options.load(&self.server, self.load.clone())?;
         let judged = self.judged.chunks_exact(2);
         let judged = judged.map(|pair| (pair[0].clone(), pair[1].clone()));
         Ok((load, judged.collect()))
@@ -144,12 +148,11 @@ impl ServerOptions {
     /// # Errors
     ///
     /// Fails if an option is wrong, or if nothing says how to read the output of the load command.
-    pub fn load(&self, server: &str, load: &[String]) -> Result<Load, Failure> {
+    pub fn load(&self, server: &str, load: Vec<String>) -> Result<Load, Failure> {
         let server_words = split("--server", server)?;
         if server_words.first().is_none_or(String::is_empty) {
             return Err(Failure::Usage("--server: the command is empty".to_owned()));
         }
-        let load = load_words(load)?;
         let generator = match &self.generator {
             Some(name) => Generator::named(name),
             None => Generator::of_command(&load),
@@ -157,9 +160,9 @@ impl ServerOptions {
         if generator.is_none() && self.value.is_empty() && self.requests.is_none() {
             return Err(Failure::Usage(format!(
                 "'{}' is not a load generator that deadheat knows, so deadheat cannot read \
-                 what the command prints{HELP}deadheat load --list-generators lists wrk, hey and the others, \
-                 and --generator NAME names the one behind a script; for any other program, --requests \
-                 REGEX reads the number of requests, and --value 'requests/s=Rate: ([0-9.]+)' a metric",
+                 what the command prints{HELP}if this is a script that starts wrk, hey or another generator of \
+                 deadheat load --list-generators, add --generator NAME; for any other program, --requests \
+                 REGEX reads the number of requests, or --value 'requests/s=Rate: ([0-9.]+)' a metric",
                 load[0]
             )));
         }
@@ -167,6 +170,10 @@ impl ServerOptions {
         let values = values(&self.value, &self.higher_is_better)?;
         for (at, value) in values.iter().enumerate() {
             let name = value.metric.name();
+            if name == Metric::Wall.name() {
+                let why = "deadheat measures the elapsed time itself; choose another name";
+                return Err(wrong("--value wall", why.to_owned()));
+            }
             if values[..at].iter().any(|other| other.metric.name() == name) {
                 return Err(wrong("--value", format!("there are two values '{name}'")));
             }
@@ -184,7 +191,18 @@ impl ServerOptions {
         });
         let lists = self.parameter_list.chunks_exact(2);
         let lists = lists.map(|list| Parameter::list(&list[0], &list[1]));
-        let parameters = combinations(&lists.collect::<Result<Vec<_>, _>>()?)?;
+        let lists = lists.collect::<Result<Vec<_>, _>>()?;
+        let parameters = combinations(&lists)?;
+        for (at, values) in parameters.iter().enumerate() {
+            if parameters[..at].contains(values) {
+                let values: Vec<String> = values
+                    .iter()
+                    .map(|(name, value)| format!("{name}={value}"))
+                    .collect();
+                let why = format!("{} is given twice", values.join(" "));
+                return Err(wrong("--parameter-list", why));
+            }
+        }
         let ready = self.ready.as_deref();
         let load = Load {
             server: server_words,
@@ -249,7 +267,8 @@ impl ServerOptions {
         load: &[String],
         judged: impl Fn(&str) -> Option<String>,
     ) -> Result<Vec<String>, Failure> {
-        let names = self.load(server, load)?.names();
+        let load = load_words(load)?;
+        let names = self.load(server, load.clone())?.names();
         let mut words = vec![LOAD_WORKER.to_owned(), format!("--server={server}")];
         let mut add = |option: &str, value: &str| words.push(format!("--{option}={value}"));
         let seconds = |time: Duration| format!("{}s", time.as_secs_f64());
@@ -285,6 +304,8 @@ impl ServerOptions {
             add("higher-is-better", name);
         }
         if let Some(data) = &self.data {
+            // The worker of a commit runs in a folder of its own.
+            let data = std::path::absolute(data).unwrap_or_else(|_| data.clone());
             add("data", &data.to_string_lossy());
         }
         if self.pause_idle {
@@ -303,7 +324,7 @@ impl ServerOptions {
             }
         }
         words.push("--".to_owned());
-        words.extend(load.iter().cloned());
+        words.extend(load);
         Ok(words)
     }
 }

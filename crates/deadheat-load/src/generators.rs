@@ -41,7 +41,7 @@ impl Generator {
         all.find(is_named)
     }
 
-    /// Returns the generator that a command line starts, also behind `env`, `taskset`, `nice`,
+    /// Returns the generator that a command line starts, directly or by `env`, `taskset`, `nice`,
     /// `timeout` and similar programs.
     pub fn of_command(words: &[String]) -> Option<&'static Generator> {
         let at = words::program(words)?;
@@ -54,7 +54,7 @@ impl Generator {
         all.find(|one| one.programs.contains(&name))
     }
 
-    /// Adds the options that the command line lacks for its output to be read in full. Returns the
+    /// Adds options that deadheat needs to read the complete output, if they are missing. Returns the
     /// command line of another program unchanged.
     pub fn adapted(&self, mut words: Vec<String>) -> Vec<String> {
         let is_own = Generator::of_command(&words).is_some_and(|own| own.name == self.name);

@@ -4,7 +4,7 @@
 
 mod bottleneck;
 mod burst;
-pub mod command;
+mod command;
 pub mod generators;
 mod load;
 mod placeholders;
@@ -18,6 +18,6 @@ mod run_server;
 mod run_signal;
 mod run_worker;
 
-pub use command::{ServerOptions, WorkerArgs};
+pub use command::{ServerOptions, WorkerArgs, load_words};
 pub use load::Load;
 pub use run_worker::work;

@@ -1,4 +1,4 @@
-//! What a worker does with a server: the commands, the readiness, the metrics and the cores.
+//! The settings of a worker: commands, condition for a ready server, metrics and cores.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use regex_lite::Regex;
 use crate::generators::Generator;
 use crate::run_signal::Signal;
 
-/// The longest time that a server may take to stop.
+/// The largest `--grace`.
 const LONGEST_GRACE: Duration = Duration::from_secs(540);
 
 /// A server, the load that it gets, and what is read from the load command.
@@ -31,8 +31,8 @@ pub struct Load {
     pub(crate) stop_signal: Signal,
     pub(crate) grace: Duration,
     pub(crate) pause_idle: bool,
-    /// The names and values of each combination of parameters; a single empty one without
-    /// parameters.
+    /// The names and values of each combination of parameters; a single empty combination if there are
+    /// no parameters.
     pub(crate) parameters: Vec<Vec<(String, String)>>,
     pub(crate) server_cores: Option<CoreList>,
     pub(crate) generator_cores: Option<CoreList>,
@@ -48,8 +48,8 @@ impl Load {
         };
         if !has(&self.load) {
             return Err(Failure::Usage(format!(
-                "the load command '{}' has neither {{port}} nor {{socket}}, so deadheat cannot \
-                 send load to each server{HELP}each server has a port of its own: write {{port}} where the \
+                "the load command '{}' has neither {{port}} nor {{socket}}, so it would \
+                 not reach the servers that deadheat starts{HELP}each server has a port of its own: write {{port}} where the \
                  load command needs the port, or {{socket}} for a unix socket",
                 self.load.join(" ")
             )));
@@ -88,7 +88,7 @@ impl Load {
         }
         if self.grace > LONGEST_GRACE {
             return Err(Failure::Usage(format!(
-                "--grace: at most {} s",
+                "--grace must be at most {} s",
                 LONGEST_GRACE.as_secs()
             )));
         }
@@ -124,7 +124,7 @@ impl Load {
     }
 }
 
-/// The sign that a server accepts requests.
+/// The condition for a ready server.
 #[derive(Clone, Debug)]
 pub enum Ready {
     /// A request to this URL is answered with a code below 400.
@@ -156,8 +156,8 @@ impl Ready {
         }
         if text.starts_with("https://") {
             return wrong(format!(
-                "deadheat does not speak TLS itself{HELP}wait for the port by tcp:{{port}}, or by a \
-                 command: --ready 'curl -fsk {text}'"
+                "deadheat does not speak TLS itself{HELP}use --ready tcp:{{port}}, or a command: \
+                 --ready 'curl -fsk {text}'"
             ));
         }
         if let Some(port) = text.strip_prefix("tcp:") {
@@ -192,14 +192,14 @@ impl Ready {
             return Ok(Self::Unix("{socket}".to_owned()));
         }
         Err(Failure::Usage(format!(
-            "the server '{server}' has neither {{port}} nor {{socket}}, so nothing says when it is \
-             ready{HELP}write {{port}} where the server needs its port; a server that reads its port \
+            "the server '{server}' has neither {{port}} nor {{socket}}, so deadheat cannot tell when \
+             it is ready{HELP}write {{port}} where the server needs its port; a server that reads its port \
              from the variable PORT, which deadheat sets, needs --ready tcp:{{port}}"
         )))
     }
 }
 
-/// Numbers of cores.
+/// A list of core numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoreList(pub(crate) Vec<u32>);
 

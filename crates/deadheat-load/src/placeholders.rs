@@ -1,6 +1,6 @@
 //! The placeholders in commands: `{port}`, `{socket}`, `{data}` and the parameters.
 
-/// The values of the placeholders of one start of a server.
+/// The values of the placeholders for one started server.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Placeholders(Vec<(String, String)>);
 

@@ -1,10 +1,8 @@
 //! A burst of load: the load generator runs once, and the server is watched.
 
-use std::os::unix::process::ExitStatusExt;
-
 use crate::burst::Burst;
 use crate::load::Load;
-use crate::run_command::Running;
+use crate::run_command::{Running, ended};
 use crate::run_cores::Cores;
 use crate::run_output::end_of;
 use crate::run_processes::{Usage, forget_peaks};
@@ -21,7 +19,7 @@ pub(crate) fn burst(server: &mut Server, load: &Load, cores: &Cores) -> Result<B
         Some(generator) => generator.adapted(words),
         None => words,
     };
-    // Reaps the first process of a server that went into the background, before its time is read.
+    // Reaps the first process of a server that went into the background, before CPU times are read.
     if server.has_ended() {
         return Err(format!(
             "{} before a burst{}",
@@ -31,8 +29,15 @@ pub(crate) fn burst(server: &mut Server, load: &Load, cores: &Cores) -> Result<B
     }
     forget_peaks();
     let before = Usage::now();
-    let no_load = |why: String| format!("got no load: {why}");
-    let mut running = Running::start(&mut server.command(&words), &cores.generator)
+    let no_load =
+        |why: String| format!("got no load, because the load command could not run: {why}");
+    let mut command = server.command(&words);
+    // Some generators print numbers as the locale wants them.
+    if let Some(all) = std::env::var_os("LC_ALL") {
+        command.env_remove("LC_ALL").env("LANG", all);
+    }
+    command.env("LC_NUMERIC", "C");
+    let mut running = Running::start(&mut command, &cores.generator)
         .map_err(|problem| no_load(not_started(&words[0], &problem)))?;
     let (status, wall) = running
         .wait()
@@ -51,10 +56,7 @@ pub(crate) fn burst(server: &mut Server, load: &Load, cores: &Cores) -> Result<B
     }
     let printed = format!("{stdout}\n{stderr}");
     if !status.success() {
-        let how = match status.signal() {
-            Some(signal) => format!("was killed by signal {signal}"),
-            None => format!("ended with exit code {}", status.code().unwrap_or(-1)),
-        };
+        let how = ended(status);
         let files = match printed.contains("Too many open files") {
             true => "; ulimit -n raises the limit of open files",
             false => "",
@@ -66,8 +68,9 @@ pub(crate) fn burst(server: &mut Server, load: &Load, cores: &Cores) -> Result<B
         ));
     }
     let measured = Burst::read(load, [&stdout, &stderr], wall_ns, used, cores.servers.len());
+    server.rest();
     if load.pause_idle {
         server.pause(true);
     }
-    measured.map_err(|why| format!("got a burst that does not count: {why}"))
+    measured.map_err(|why| format!("got a burst that is invalid: {why}"))
 }

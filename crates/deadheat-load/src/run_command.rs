@@ -2,11 +2,14 @@
 //! that it starts.
 
 use std::io;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
+
+use nix::sys::signal::Signal;
 
 use crate::run_cores::on;
 use crate::run_output::read_bounded;
@@ -88,6 +91,15 @@ impl Running {
             text.unwrap_or_default()
         };
         [late(stdout, &self.output[0]), late(stderr, &self.output[1])]
+    }
+}
+
+/// Returns how a command ended, as in "ended with exit code 1".
+pub(crate) fn ended(status: ExitStatus) -> String {
+    match status.signal().map(Signal::try_from) {
+        Some(Ok(signal)) => format!("was killed by {signal}"),
+        Some(Err(_)) => "was killed by a signal".to_owned(),
+        None => format!("ended with exit code {}", status.code().unwrap_or(-1)),
     }
 }
 

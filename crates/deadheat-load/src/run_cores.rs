@@ -8,7 +8,8 @@ use nix::unistd::Pid;
 
 use crate::load::{CoreList, Load};
 
-/// The cores of the servers and of the load generator, which differ if there are two or more.
+/// The cores of the servers and of the load generator. Without options, they share no core, unless
+/// there is only one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cores {
     pub(crate) servers: Vec<u32>,
@@ -23,7 +24,7 @@ impl Cores {
     /// Fails if the user named a core that this process may not use.
     pub(crate) fn of(load: &Load) -> Result<Self, String> {
         let set = sched_getaffinity(Pid::from_raw(0)).map_err(|problem| {
-            format!("cannot be started: the system does not say which cores it may use: {problem}")
+            format!("cannot be started: the CPU affinity cannot be read: {problem}")
         })?;
         let allowed: Vec<u32> = (0..CpuSet::count() as u32)
             .filter(|core| set.is_set(*core as usize) == Ok(true))
@@ -72,7 +73,7 @@ impl Cores {
 }
 
 /// Returns the first half of the cores for the servers, and the second half for the generator.
-/// Hardware threads of one core stay together.
+/// Hardware threads of one physical core stay together, unless there is only one physical core.
 fn halves(all: &[u32], siblings: impl Fn(u32) -> String) -> Cores {
     let mut groups: Vec<(String, Vec<u32>)> = Vec::new();
     for core in all {
@@ -102,7 +103,7 @@ fn halves(all: &[u32], siblings: impl Fn(u32) -> String) -> Cores {
     }
 }
 
-/// Returns the name of the physical core; different for each number if the system does not say.
+/// Returns the name of the physical core; the number itself if the topology cannot be read.
 fn siblings(core: u32) -> String {
     let file = format!("/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list");
     let list = fs::read_to_string(file);

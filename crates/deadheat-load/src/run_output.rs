@@ -6,7 +6,7 @@ use std::thread;
 
 use regex_lite::Regex;
 
-/// The maximum number of bytes of output that are kept, from the end.
+/// The number of bytes of a long output that are kept, from its end.
 const KEPT: usize = 1 << 20;
 /// The maximum number of lines of a server that a message quotes.
 const QUOTED: usize = 5;

@@ -1,7 +1,9 @@
-//! The processes of a server: who they are, what they use, and their end.
+//! The processes of a server: which they are, what they use, and their end.
 
 use std::collections::HashMap;
 use std::fs;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
@@ -14,8 +16,9 @@ struct Process {
     pid: i32,
     parent: i32,
     is_zombie: bool,
-    /// CPU time in clock ticks: of the process, and of its children that were waited for.
+    /// CPU time of the process, in clock ticks.
     own_ticks: u64,
+    /// CPU time of its children that were waited for, in clock ticks.
     children_ticks: u64,
 }
 
@@ -32,7 +35,7 @@ pub(crate) struct Usage {
     pub(crate) peak_rss_bytes: f64,
 }
 
-/// What was used between two usages; the peak is that of the later one.
+/// What was used between two readings. The peak is that of the later reading.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Used {
     pub(crate) cpu_ns: f64,
@@ -47,9 +50,10 @@ pub(crate) struct Used {
 
 impl Usage {
     /// Returns what all descendants of this process have used. A process that ends during the reading
-    /// would be in no place, so the reading is repeated until nothing has ended.
+    /// may be missing both from the list and from the times of its parent's children, so the reading is
+    /// repeated until no process has ended meanwhile.
     pub(crate) fn now() -> Self {
-        /// A server whose processes end all the time has no quiet moment.
+        /// The maximum number of readings, for servers whose processes end all the time.
         const MOST_TRIES: u32 = 8;
         let mut last = Self::read();
         for _ in 0..MOST_TRIES {
@@ -97,7 +101,7 @@ impl Usage {
         usage
     }
 
-    /// Returns what was used since `before`. A thread that is new counts whole.
+    /// Returns what was used since `before`. All times of a new thread count.
     pub(crate) fn since(&self, before: &Usage) -> Used {
         let busy = self.busy_ns.iter().map(|(key, now)| {
             now.saturating_sub(before.busy_ns.get(key).copied().unwrap_or(0)) as f64
@@ -123,7 +127,7 @@ impl Usage {
 /// Returns the CPU time between two readings, and true if the time of processes that ended is
 /// unknown.
 fn cpu_since(now: &HashMap<i32, [f64; 2]>, before: &HashMap<i32, [f64; 2]>) -> (f64, bool) {
-    /// The times of children are rounded, once for each parent and kind of time.
+    /// Times of children are rounded to clock ticks, for each parent, user and system time separately.
     const ROUNDING_NS: f64 = 40e6;
     let (mut own, mut children) = (0.0, 0.0);
     for (pid, now) in now {
@@ -136,6 +140,25 @@ fn cpu_since(now: &HashMap<i32, [f64; 2]>, before: &HashMap<i32, [f64; 2]>) -> (
     let earlier: f64 = ended.map(|(_, times)| times[0] + times[1]).sum();
     let is_incomplete = earlier > children + ROUNDING_NS;
     (own + (children - earlier).max(0.0), is_incomplete)
+}
+
+/// Waits until the server has done the work that a burst has left, such as requests in its queue.
+/// Returns false if it still works at the time limit.
+pub(crate) fn wait_until_quiet(limit: Duration) -> bool {
+    const PAUSE: Duration = Duration::from_millis(5);
+    const QUIET: f64 = 0.1;
+    let end = Instant::now() + limit;
+    let (mut before, mut since) = (Usage::read(), Instant::now());
+    while since < end {
+        sleep(PAUSE);
+        let (usage, now) = (Usage::read(), Instant::now());
+        let used = usage.since(&before).cpu_ns;
+        if used < QUIET * (now - since).as_nanos() as f64 {
+            return true;
+        }
+        (before, since) = (usage, now);
+    }
+    false
 }
 
 fn ticks_per_second() -> f64 {
@@ -189,7 +212,7 @@ fn numbers_in(folder: &str) -> Vec<i32> {
 
 fn process(pid: i32) -> Option<Process> {
     let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of the program is in brackets and may contain anything.
+    // The name of the program is in parentheses and may contain anything.
     let (_, after) = text.rsplit_once(')')?;
     let fields: Vec<&str> = after.split_whitespace().collect();
     let number = |at: usize| fields.get(at)?.parse::<u64>().ok();

@@ -5,6 +5,7 @@ use std::fs;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream, ToSocketAddrs};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -21,10 +22,10 @@ use nix::unistd::Pid;
 
 use crate::load::{Load, Ready};
 use crate::placeholders::Placeholders;
-use crate::run_command::Running;
+use crate::run_command::{Running, ended};
 use crate::run_cores::{Cores, on};
 use crate::run_output::{Log, end_of};
-use crate::run_processes::{Listeners, living, reap, signal_all};
+use crate::run_processes::{Listeners, living, reap, signal_all, wait_until_quiet};
 
 /// The number of ports that are tried if another process takes a port before the server.
 const PORTS_TRIED: u32 = 3;
@@ -43,11 +44,14 @@ const PROXIES: [&str; 6] = [
     "ALL_PROXY",
 ];
 
-/// A running server with its folder. All descendants of this process count as processes of the
+/// A running server with its folder. All descendants of the worker count as processes of the
 /// server, except commands that run for it, such as the load generator.
 pub(crate) struct Server {
     main: Pid,
     ended: Option<WaitStatus>,
+    /// True if the first process ended before others.
+    is_in_background: bool,
+    is_restless: bool,
     log: Log,
     pub(crate) placeholders: Placeholders,
     port: u16,
@@ -80,7 +84,7 @@ impl Server {
                 Err(NotStarted::PortTaken(_)) if tried < PORTS_TRIED => tried += 1,
                 Err(NotStarted::PortTaken(printed)) => {
                     return Err(format!(
-                        "was not started: its port was in use, {PORTS_TRIED} times{printed}"
+                        "did not start on any of {PORTS_TRIED} ports that were free before{printed}"
                     ));
                 }
                 Err(NotStarted::Failed(why)) => return Err(why),
@@ -102,12 +106,12 @@ impl Server {
         let made = match &load.data {
             Some(source) if is_inside(folder.path(), source) => {
                 return Err(failed(format!(
-                    "was not started: --data {} contains the folder for temporary files, where its copy \
-                     would be; name a smaller folder, or set TMPDIR",
+                    "was not started: --data {} contains the folder for temporary files, so deadheat would \
+                     copy the folder into itself; choose another folder, or set TMPDIR",
                     source.display()
                 )));
             }
-            Some(source) => copy_folder(source, &data),
+            Some(source) => copy_folder(source, source, &data),
             None => fs::create_dir(&data),
         };
         if let Err(problem) = made {
@@ -144,6 +148,8 @@ impl Server {
         let mut server = Self {
             main: Pid::from_raw(child.id().cast_signed()),
             ended: None,
+            is_in_background: false,
+            is_restless: false,
             log,
             placeholders,
             port,
@@ -154,6 +160,15 @@ impl Server {
         };
         server.wait_until_ready(load)?;
         server.check_port(load)?;
+        if let Some(pid) = living()
+            .into_iter()
+            .find(|pid| kill(*pid, None) == Err(Errno::EPERM))
+        {
+            return Err(failed(format!(
+                "was not raced: process {pid} belongs to another user, as with sudo, so deadheat could \
+                 not stop it"
+            )));
+        }
         server.reset(load).map_err(failed)?;
         Ok(server)
     }
@@ -204,7 +219,10 @@ impl Server {
     fn is_ready(&self, ready: &Ready, end: Instant) -> Result<(), String> {
         let fill = |text: &str| self.placeholders.fill(text);
         match ready {
-            Ready::Http { authority, path } => http(&fill(authority), &fill(path)),
+            Ready::Http { authority, path } => {
+                let limit = end.saturating_duration_since(Instant::now()).max(ATTEMPT);
+                http(&fill(authority), &fill(path), limit)
+            }
             Ready::Tcp(port) => {
                 let text = fill(port);
                 let port: u16 = text
@@ -230,13 +248,13 @@ impl Server {
                 true => Ok(()),
                 false => Err(format!("it printed nothing that '{regex}' matches")),
             },
-            // The last attempt, too, has a moment to end.
+            // The last attempt also gets a second.
             Ready::Command(words) => self.run(words, end.max(Instant::now() + ATTEMPT)),
         }
     }
 
-    /// Refuses a server whose port belongs to another process, or that listens elsewhere. A server
-    /// that is ready by another sign may open its port a moment later.
+    /// Refuses a server whose port belongs to another process, or that listens on another port. If
+    /// `--ready` does not use the port, the server may open it a moment later.
     fn check_port(&self, load: &Load) -> Result<(), NotStarted> {
         if !load.load.iter().any(|word| word.contains("{port}")) {
             return Ok(());
@@ -273,26 +291,30 @@ impl Server {
         }
         let end = Instant::now() + load.ready_timeout;
         self.run(&load.reset, end)
-            .map_err(|why| format!("was not reset: --reset: {why}"))
+            .map_err(|why| format!("was not reset (--reset): {why}"))
     }
 
-    /// Runs a command that helps, such as a test whether the server is ready.
+    /// Runs the command of `--ready` or `--reset`.
     fn run(&self, words: &[String], end: Instant) -> Result<(), String> {
         let words = self.placeholders.fill_all(words);
         let mut running = Running::start(&mut self.command(&words), &self.cores)
             .map_err(|problem| not_started(&words[0], &problem))?;
-        let ended = running
+        let status = running
             .wait_until(end)
             .map_err(|problem| problem.to_string())?;
         let [_, stderr] = running.output();
-        match ended {
+        match status {
             Some(status) if status.success() => Ok(()),
             Some(status) => Err(format!(
-                "'{}' ended with {status}{}",
+                "'{}' {}{}",
                 words.join(" "),
+                ended(status),
                 end_of(&stderr)
             )),
-            None => Err(format!("'{}' did not end in time", words.join(" "))),
+            None => Err(format!(
+                "'{}' took too long (--ready-timeout)",
+                words.join(" ")
+            )),
         }
     }
 
@@ -301,12 +323,15 @@ impl Server {
         let reaped = reap(self.main);
         self.ended = self.ended.or(reaped);
         // A server may go into the background; its first process then ends.
-        self.ended.is_some() && living().is_empty()
+        let is_any_left = !living().is_empty();
+        self.is_in_background |= self.ended.is_some() && is_any_left;
+        self.ended.is_some() && !is_any_left
     }
 
     /// Returns how the server ended, for a message.
     pub(crate) fn end(&self) -> String {
         match self.ended {
+            _ if self.is_in_background => "ended".to_owned(),
             Some(WaitStatus::Exited(_, code)) => format!("ended with exit code {code}"),
             Some(WaitStatus::Signaled(_, signal, _)) => format!("was killed by {signal}"),
             _ => "ended".to_owned(),
@@ -320,6 +345,18 @@ impl Server {
     /// Returns a command that talks to this server.
     pub(crate) fn command(&self, words: &[String]) -> Command {
         command(words, self.port)
+    }
+
+    /// Waits after a burst until the server is quiet, so that it does not disturb the other server.
+    pub(crate) fn rest(&mut self) {
+        const LIMIT: Duration = Duration::from_millis(500);
+        // A server that works all the time would only make the race longer.
+        self.is_restless = self.is_restless || !wait_until_quiet(LIMIT);
+    }
+
+    /// Returns true if the server still worked long after a burst.
+    pub(crate) fn is_restless(&self) -> bool {
+        self.is_restless
     }
 
     /// Stops or continues all processes of the server.
@@ -341,7 +378,7 @@ impl Drop for Server {
         let end = Instant::now() + self.grace;
         let mut are_all_asked = false;
         while !self.has_ended() && Instant::now() < end {
-            // A shell that started the server may have ended without it.
+            // The shell that started the server may have ended while the server still runs.
             if self.ended.is_some() && !are_all_asked {
                 signal_all(self.stop_signal);
                 are_all_asked = true;
@@ -403,8 +440,8 @@ fn list(ports: &[u16]) -> String {
     }
 }
 
-/// Returns a random port on which nothing listens, if possible one outside the range from which the
-/// system chooses the ports of connections, so that no client takes the port before the server does.
+/// Returns a random port on which nothing listens, if possible one outside the range of ephemeral
+/// ports, so that no outgoing connection takes the port before the server does.
 fn free_port() -> Result<u16, String> {
     const FIRST: u16 = 10_000;
     const LEAST: u16 = 1_000;
@@ -433,7 +470,7 @@ fn free_port() -> Result<u16, String> {
 }
 
 /// Sends a request and reads the first line of the reply.
-fn http(authority: &str, path: &str) -> Result<(), String> {
+fn http(authority: &str, path: &str, limit: Duration) -> Result<(), String> {
     let with_port = match authority.rsplit_once(':') {
         Some((_, port)) if port.parse::<u16>().is_ok() => authority.to_owned(),
         _ => format!("{authority}:80"),
@@ -449,13 +486,13 @@ fn http(authority: &str, path: &str) -> Result<(), String> {
                 continue;
             }
         };
-        let _ = stream.set_read_timeout(Some(ATTEMPT));
-        let _ = stream.set_write_timeout(Some(ATTEMPT));
+        let _ = stream.set_read_timeout(Some(limit));
+        let _ = stream.set_write_timeout(Some(limit));
         let request =
             format!("GET {path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n");
         let mut reply = Vec::new();
         let sent = stream.write_all(request.as_bytes());
-        let read = sent.and_then(|()| read_line(&mut stream, &mut reply));
+        let read = sent.and_then(|()| read_line(&mut stream, &mut reply, limit));
         let reply = String::from_utf8_lossy(&reply);
         let first = reply.lines().next().unwrap_or_default();
         let code = first
@@ -466,9 +503,13 @@ fn http(authority: &str, path: &str) -> Result<(), String> {
             Some(code) if code < 400 => return Ok(()),
             Some(code) => last = format!("http://{authority}{path} answers with code {code}"),
             None => {
-                let what = read
-                    .err()
-                    .map_or("no reply of HTTP".to_owned(), |e| e.to_string());
+                let what = match read {
+                    Ok(()) => "the reply is not HTTP".to_owned(),
+                    Err(problem) if problem.kind() == std::io::ErrorKind::WouldBlock => {
+                        "there was no reply".to_owned()
+                    }
+                    Err(problem) => problem.to_string(),
+                };
                 last = format!("http://{authority}{path}: {what}");
             }
         }
@@ -483,9 +524,9 @@ fn is_inside(folder: &Path, other: &Path) -> bool {
 }
 
 /// Reads the first line of a reply.
-fn read_line(stream: &mut TcpStream, reply: &mut Vec<u8>) -> std::io::Result<()> {
+fn read_line(stream: &mut TcpStream, reply: &mut Vec<u8>, limit: Duration) -> std::io::Result<()> {
     const LONGEST: usize = 4_096;
-    let end = Instant::now() + ATTEMPT;
+    let end = Instant::now() + limit;
     let mut piece = [0; 512];
     while reply.len() < LONGEST && !reply.contains(&b'\n') && Instant::now() < end {
         match stream.read(&mut piece)? {
@@ -496,22 +537,34 @@ fn read_line(stream: &mut TcpStream, reply: &mut Vec<u8>) -> std::io::Result<()>
     Ok(())
 }
 
-/// Copies a folder with its files and links.
-fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
+/// Copies a folder with its files and links. The links of the copy must not lead to the original, to
+/// which both servers would write.
+fn copy_folder(root: &Path, from: &Path, to: &Path) -> std::io::Result<()> {
     fs::create_dir(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let (kind, copy): (_, PathBuf) = (entry.file_type()?, to.join(entry.file_name()));
         if kind.is_dir() {
-            copy_folder(&entry.path(), &copy)?;
+            copy_folder(root, &entry.path(), &copy)?;
         } else if kind.is_symlink() {
-            std::os::unix::fs::symlink(fs::read_link(entry.path())?, &copy)?;
+            let target = fs::read_link(entry.path())?;
+            let is_dangling = !entry.path().exists();
+            if target.is_absolute() || !is_dangling && !is_inside(&entry.path(), root) {
+                return Err(std::io::Error::other(format!(
+                    "the link {} leads out of the copy, to {}, where both servers would write; \
+                     replace it by a copy of its target",
+                    entry.path().display(),
+                    target.display()
+                )));
+            }
+            std::os::unix::fs::symlink(target, &copy)?;
         } else if kind.is_file() {
             fs::copy(entry.path(), &copy)?;
         }
     }
-    // Last, because a folder may be read-only.
-    fs::set_permissions(to, fs::metadata(from)?.permissions())
+    // A read-only folder could not be removed.
+    let mode = fs::metadata(from)?.permissions().mode() | 0o700;
+    fs::set_permissions(to, fs::Permissions::from_mode(mode))
 }
 
 /// The folder of the server of this process.

@@ -1,5 +1,5 @@
-//! The worker of one side, by the protocol of `docs/protocol.md`: a block's turns are bursts of
-//! load.
+//! The worker of one side, by the protocol of `docs/protocol.md`. Each turn of a block is one burst
+//! of load.
 
 use std::env;
 use std::fs::{File, OpenOptions};
@@ -24,9 +24,9 @@ use crate::run_server::{Server, adopt_orphans, end_all, remove_folder};
 
 /// The version of the worker protocol.
 const PROTOCOL: u64 = 2;
-/// The time that a worker takes to exit after its server has stopped, at most, in milliseconds.
+/// The maximum time between the end of a server and the exit of its worker, in milliseconds.
 const LEAVES_LATER_MS: u128 = 5_000;
-/// After the last request, a worker that hangs exits this long after the time of its server to stop.
+/// A worker that hangs after the last request exits this long after the `--grace` of its server.
 const LAST_MOMENT: Duration = Duration::from_secs(3);
 
 /// Serves one side of a race until deadheat ends it.
@@ -35,11 +35,13 @@ const LAST_MOMENT: Duration = Duration::from_secs(3);
 ///
 /// Fails if an option is wrong, or if deadheat has not started this process as a worker.
 pub fn work(args: &WorkerArgs) -> Result<Status, Failure> {
+    // `killall -9 deadheat` must not end the processes that end the servers.
+    let _ = nix::sys::prctl::set_name(c"dh-load");
     let (load, judged) = args.load()?;
     let pipes = Pipes::taken(load.grace).ok_or_else(|| {
         Failure::Usage(format!(
-            "this is the worker of a race of servers, which deadheat starts itself{HELP}deadheat load \
-             --server OLD --server NEW -- LOAD races two servers"
+            "this command is internal: deadheat starts it as a worker{HELP}deadheat load --server OLD \
+             --server NEW -- LOAD races two servers"
         ))
     })?;
     let mut worker = Worker::new(load, judged, pipes);
@@ -85,8 +87,8 @@ impl Pipes {
                     break;
                 }
             }
-            // deadheat has ended or gives this process up, perhaps in the middle of a burst: nothing
-            // may stay behind.
+            // deadheat has ended, or no longer waits for this process, perhaps in the middle of a burst.
+            // No process and no folder may remain.
             end_all();
             remove_folder();
             // The other thread may have started or copied something meanwhile.
@@ -221,7 +223,8 @@ impl Worker {
                 let values = values.iter().map(|(name, value)| {
                     Json::List(vec![Json::Text(name.clone()), Json::Text(value.clone())])
                 });
-                // The servers and the generator divide the cores, so deadheat must not pin this process.
+                // This worker divides the cores itself; with more than one thread, deadheat does not pin
+                // it to one core.
                 Json::from(
                     Object::new()
                         .with("name", name)
@@ -244,7 +247,7 @@ impl Worker {
             return Err(failed(Json::tagged("unknown", Object::new())));
         };
         if asked.get("callgrind").and_then(Json::as_bool) == Some(true) {
-            let why = "is a server, whose instructions callgrind cannot count burst by burst";
+            let why = "is a server under load, whose instructions callgrind cannot count";
             return Err(refused(why.to_owned()));
         }
         let mut judged = self.judged.iter().filter(|(known, _)| known == name);
@@ -276,8 +279,10 @@ impl Worker {
     }
 
     fn calibrate(&mut self) -> Answer {
+        // The first burst warms the server up.
+        self.burst()?;
         let burst = self.burst()?;
-        burst.row(&self.columns).map_err(refused)?;
+        burst.row(&self.load, &self.columns).map_err(refused)?;
         self.bottleneck.check_first(&burst).map_err(refused)?;
         let mut notes = self.bottleneck.notes(&burst);
         if self.load.counts_requests() && ignores_children() {
@@ -295,6 +300,20 @@ impl Worker {
             notes.push(format!(
                 "The servers and the load generator shared cores ({}), so each slowed the other down.",
                 CoreList(cores.servers.clone())
+            ));
+        }
+        if self
+            .running
+            .as_ref()
+            .is_some_and(|(server, _)| server.is_restless())
+        {
+            let advice = match self.load.pause_idle {
+                true => "",
+                false => "; --pause-idle stops it meanwhile",
+            };
+            notes.push(format!(
+                "The server still used CPU time 0.5 s after a burst, while the other server was under \
+                 load{advice}."
             ));
         }
         let call_ns = Json::List(vec![Json::Number(burst.wall_ns())]);
@@ -329,7 +348,7 @@ impl Worker {
             if is_own {
                 let burst = self.burst()?;
                 if at >= unrecorded {
-                    values.extend(burst.row(&self.columns).map_err(refused)?);
+                    values.extend(burst.row(&self.load, &self.columns).map_err(refused)?);
                     self.bottleneck.check_next(&burst).map_err(refused)?;
                 }
                 if own.get(at + 1) != Some(&true) {
@@ -360,17 +379,19 @@ impl Worker {
 }
 
 /// Returns the number of blocks per replicate for bursts of this length; `None` for bursts so long
-/// that a single burst per replicate is enough. Many short bursts in turns cancel disturbances that
-/// few long ones do not: on a virtual machine, whose neighbours slowed it by a fifth for some tenths
-/// of a second at a time, one burst of 0.15 s per replicate left the change of equal servers open by
-/// 15%.
+/// that a replicate gets one burst per server. Many short bursts in turns average out noise better
+/// than a few long ones: on a virtual machine that its neighbours slowed by 20% for some tenths of a
+/// second at a time, with one burst of 0.15 s per replicate, the interval of two equal servers was
+/// ±15%.
 fn blocks_for(burst_ns: f64) -> Option<u32> {
     /// The time of all bursts of a replicate.
     const BURSTS_NS: f64 = 2e9;
     const BURSTS_PER_BLOCK: f64 = 4.0;
     const MOST: f64 = 12.0;
     let blocks = (BURSTS_NS / (BURSTS_PER_BLOCK * burst_ns)).round();
-    (blocks >= 1.0).then(|| blocks.min(MOST) as u32)
+    // With an odd number, one order of a pair of blocks would come more often.
+    let even = |blocks: u32| if blocks > 1 { blocks & !1 } else { blocks };
+    (blocks >= 1.0).then(|| even(blocks.min(MOST) as u32))
 }
 
 fn failed(problem: Json) -> Json {

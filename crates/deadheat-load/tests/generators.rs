@@ -431,14 +431,14 @@ fn an_error_names_what_was_expected_and_the_last_line() {
         .unwrap_err();
     assert_eq!(
         error,
-        "expected a row of --csv or `requests per second` of redis-benchmark, but its last line is \
-         `Error from server: ERR unknown command 'nosuch', with args beginning with:`"
+        "expected a row of --csv or `requests per second` of redis-benchmark, but the last line of the \
+         output is `Error from server: ERR unknown command 'nosuch', with args beginning with:`"
     );
     let error = generator("hey").read(&recorded("hey_csv"), "").unwrap_err();
     assert_eq!(
         error,
-        "expected the summary of hey with `Requests/sec:` and a status code distribution, but its \
-         last line is `0.0035,0.0000,0.0000,0.0000,0.0034,0.0001,200,0.0116`"
+        "expected the summary of hey with `Requests/sec:` and a status code distribution, but the \
+         last line of the output is `0.0035,0.0000,0.0000,0.0000,0.0034,0.0001,200,0.0116`"
     );
     let error = generator("wrk").read(" \n", "").unwrap_err();
     assert_eq!(

@@ -4,7 +4,7 @@ use clap::Args;
 use deadheat::parts::exit::Failure;
 use deadheat::parts::model::{HELP, RulesOfSome};
 use deadheat_build::Racing;
-use deadheat_load::ServerOptions;
+use deadheat_load::{ServerOptions, load_words};
 
 use crate::bench_options::BenchOptions;
 use crate::own_path::this_program;
@@ -12,8 +12,8 @@ use crate::own_path::this_program;
 /// A server in the folder of each commit, and its load.
 #[derive(Debug, Args)]
 pub struct LoadOptions {
-    /// Race this server under load, started without a shell in the folder of each commit after
-    /// --build has run there; {port} is its port
+    /// The command that starts the server to race, run without a shell in the folder of each commit,
+    /// after --build. {port} stands for a free port
     #[arg(
         long,
         value_name = "CMD",
@@ -46,13 +46,14 @@ impl LoadOptions {
         let (Some(server), Some(load)) = (&self.server, &self.load) else {
             return match self.options.is_any_given() {
                 Some(option) => Err(Failure::Usage(format!(
-                    "{option}: only races of servers have this option{HELP}--server CMD and --load CMD \
-                     race a server of each commit"
+                    "{option} needs --server and --load{HELP}--server CMD and --load CMD race the server \
+                     of each commit under load"
                 ))),
                 None => Ok(None),
             };
         };
-        self.options.load(server, std::slice::from_ref(load))?;
+        self.options
+            .load(server, load_words(std::slice::from_ref(load))?)?;
         Ok(Some(Racing::Worker(this_program()?)))
     }
 

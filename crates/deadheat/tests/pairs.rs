@@ -397,7 +397,7 @@ fn answers_that_make_no_sense_are_quoted() {
             "it sends a line without an end, which starts with 'xxxx",
         ),
         ("twice@hello", "it sends '{\"hello\":"),
-        ("twice@block", "before deadheat asks"),
+        ("twice@block", "before deadheat sends a request"),
         (
             "close-replies@block",
             "it closed its reply pipe and keeps running",

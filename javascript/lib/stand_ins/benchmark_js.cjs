@@ -115,9 +115,10 @@ class Suite extends Emitter {
 
 function runAll(emitter, name, benchmarks) {
   const tasks = new Map(benchmarks.map((one) => [String(one.name), one.task()]));
+  // Before the benchmarks, because a handler may prepare their data.
+  emitter.emit("start", benchmarks[0]);
   const offered = tasks.size > 0 ? script.offer([[name, tasks]]) : Promise.resolve();
   offered.then(() => {
-    emitter.emit("start", benchmarks[0]);
     for (const one of benchmarks) emitter.emit("cycle", one);
     emitter.emit("complete", benchmarks.at(-1));
   });

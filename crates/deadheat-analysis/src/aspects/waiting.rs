@@ -1,5 +1,6 @@
 //! The share of scheduling delay (waiting for a core) in the wall time, and the verdict with the
-//! delay included. `waiting.rs` of this crate subtracts the delay from the samples.
+//! delay included. The module `crate::waiting` subtracts the delay from the
+//! samples.
 
 use deadheat_model::{Aspects, Flags, Sample, Verdict, WaitingShare, Warning};
 

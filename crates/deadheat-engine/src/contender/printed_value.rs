@@ -72,6 +72,11 @@ impl ValueReader {
         &self.name
     }
 
+    /// Returns true if the value is found by a JSON pointer.
+    pub fn is_pointer(&self) -> bool {
+        matches!(self.place, Place::Pointer { .. })
+    }
+
     /// Finds the value in a text. The error message says why it is missing or cannot be raced.
     ///
     /// The pattern must match exactly once. A value must be a finite number that Rust can parse and

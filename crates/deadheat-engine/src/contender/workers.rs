@@ -26,6 +26,7 @@ use crate::memory_layout::{MOST_PATH_PADDING, PathPadding};
 use crate::order::Moment;
 use crate::page_draws::PageDraws;
 use crate::placement::LinkProgram;
+use crate::procfs::family_of;
 use crate::random::{Purpose, below, stream};
 use crate::usage::ThreadUsage;
 #[cfg(feature = "commands")]
@@ -195,12 +196,14 @@ impl<'a> Workers<'a> {
     }
 
     /// Records the files that these processes have mapped, and the pages in use, for the draws of
-    /// later replicates.
+    /// later replicates. What is measured may be a process that the worker started, such as a server.
     pub(super) fn note_used_pages(&self, team: &[WorkerSession], position: RunPosition<'_>) {
         for session in team {
             let program = position.layout.process_slots[session.process_slot].program;
-            if let Ok(mapped) = mapped_files(session.worker.pid()) {
-                self.page_draws.note((program, 0), mapped);
+            for pid in family_of(session.worker.pid()) {
+                if let Ok(mapped) = mapped_files(pid) {
+                    self.page_draws.note((program, 0), mapped);
+                }
             }
         }
     }

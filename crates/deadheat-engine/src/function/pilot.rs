@@ -147,7 +147,7 @@ fn trial_blocks(
 /// Returns the nanoseconds per call, from a batch that is long enough, and true if the first call
 /// was as fast as the second.
 ///
-/// This test uses a single pair of calls. For calls of 20 ms that scatter by 1.2% with an
+/// The test of the first call uses a single pair of calls. For calls of 20 ms that scatter by 1.2% with an
 /// autocorrelation of 0.83, consecutive calls differ by 0.7%. If no contender needs a warm-up, 15%
 /// of the races get one anyway. If the first call of one contender is 2% slower, 7% of the races
 /// lack the warm-up that they need; at 3%, 0.2% of them. More calls in the same process would not

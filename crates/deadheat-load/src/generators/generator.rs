@@ -26,7 +26,7 @@ pub struct Generator {
     pub(super) is_open: fn(&[String]) -> bool,
     /// Returns the place in the arguments and the words to insert there.
     pub(super) missing: fn(&[String]) -> (usize, Vec<&'static str>),
-    /// Returns the latencies that every burst with these arguments prints.
+    /// Returns the latencies that the generator always prints with these arguments.
     pub(super) latencies: fn(&[String]) -> &'static [&'static str],
     /// Reads standard output and standard error.
     pub(super) reader: fn(&str, &str) -> Option<Report>,
@@ -60,12 +60,18 @@ impl Generator {
         (self.latencies)(arguments(words))
     }
 
+    /// Returns the options without which a part of the output is missing, for a message.
+    pub(crate) fn options_for_all(&self) -> String {
+        // k6 has its options after `run`.
+        (self.missing)(&["run".to_owned()]).1.join(" ")
+    }
+
     /// Reads what the generator printed about a burst.
     ///
     /// # Errors
     ///
-    /// The output lacks a rate. The text names what was expected and quotes the last line on
-    /// standard error, or on standard output if that is empty.
+    /// Fails if the output lacks the figures. The message says what was expected and quotes the last
+    /// line of standard error, or of standard output if standard error is empty.
     pub fn read(&self, stdout: &str, stderr: &str) -> Result<Report, String> {
         if let Some(mut report) = (self.reader)(stdout, stderr) {
             report.sort_latencies();
@@ -73,7 +79,7 @@ impl Generator {
         }
         let last = last_line(stderr).or_else(|| last_line(stdout));
         let printed = match last {
-            Some(line) => format!("its last line is `{line}`"),
+            Some(line) => format!("the last line of the output is `{line}`"),
             None => "it printed nothing".to_owned(),
         };
         Err(format!("expected {}, but {printed}", self.expected))

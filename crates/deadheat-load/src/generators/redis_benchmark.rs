@@ -8,8 +8,8 @@ use super::words::CliOption;
 pub(super) const REDIS_BENCHMARK: Generator = Generator {
     name: "redis-benchmark",
     programs: &["redis-benchmark", "valkey-benchmark"],
-    about: "Redis and Valkey, closed loop; reads the rate over all tests, latencies of a single \
-            test, and requests without --csv and -q",
+    about: "Redis and Valkey, closed loop; reads the rate over all tests, the latencies if \
+            there is a single test, and the number of requests (not printed with --csv or -q)",
     expected: "a row of --csv or `requests per second` of redis-benchmark",
     is_open: is_closed,
     missing: nothing_missing,
@@ -29,7 +29,7 @@ const SINGLE_TESTS: [&str; 12] = [
     "get", "hset", "incr", "lpop", "lpush", "mset", "rpop", "rpush", "sadd", "set", "spop", "zadd",
 ];
 
-/// Latencies are printed since Redis 6.2, by `-q` only the median.
+/// Redis 6.2 and later print latencies; with `-q`, only the median.
 fn latencies(arguments: &[String]) -> &'static [&'static str] {
     let tests = flag(Some('t'), "t").value(arguments);
     let is_single = tests.is_some_and(|test| SINGLE_TESTS.contains(&&*test.to_lowercase()));
@@ -135,8 +135,8 @@ fn milliseconds<'a>(columns: &[&str], values: impl Iterator<Item = &'a str>) -> 
     named.collect()
 }
 
-/// Adds up the tests: the rate is all requests over the time of all tests. Tests without a printed
-/// number of requests have equally many.
+/// Adds up the tests: the rate is all requests over the time of all tests. If the
+/// numbers of requests are not printed, they are assumed to be equal.
 fn total(tests: &[Test]) -> Option<Report> {
     if let [only] = tests {
         return Some(Report::new(only.requests, only.rate));

@@ -9,7 +9,7 @@ pub struct Report {
     pub requests: Option<f64>,
     /// Successful requests per second; `None` if it is not printed.
     pub rate: Option<f64>,
-    /// The number of requests that failed, and the words of the generator about them.
+    /// The numbers of failures, each with the label that the generator gives them.
     pub errors: Vec<(f64, String)>,
     /// Latencies in nanoseconds, by their names, in this order: `min`, `mean`, percentiles from
     /// the median such as `p50` and `p99.9`, `max`. Latencies that are printed as zero are left
@@ -32,7 +32,7 @@ impl Report {
         }
     }
 
-    /// Adds errors, unless there are none. Equal words are added up.
+    /// Adds errors, unless there are none. The counts of errors with the same label are added.
     pub(super) fn add_errors(&mut self, count: Option<f64>, words: &str) {
         let Some(count) = count.filter(|count| *count > 0.0) else {
             return;
@@ -70,7 +70,7 @@ impl Report {
     }
 }
 
-/// Returns the successful part of a rate of `all` requests.
+/// Returns the rate of successful requests, from the rate of `all` requests.
 pub(super) fn successful(rate: f64, requests: f64, all: f64) -> f64 {
     if requests < all {
         rate * (requests / all)

@@ -2,7 +2,7 @@
 
 use super::text::number;
 
-/// A program that starts the program named by its later words.
+/// A program, such as `env`, that starts the program named in its arguments.
 struct Wrapper {
     name: &'static str,
     /// Options whose value is the next word.
@@ -43,7 +43,7 @@ const WRAPPERS: [Wrapper; 12] = [
     wrapper("timeout", &["-k", "--kill-after", "-s", "--signal"], 1),
 ];
 
-/// Returns the place of the program in a command line, behind wrappers such as `taskset -c 1`.
+/// Returns the place of the program in a command line, after wrappers such as `taskset -c 1`.
 pub(super) fn program(words: &[String]) -> Option<usize> {
     let mut at = 0;
     loop {

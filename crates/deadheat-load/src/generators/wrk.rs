@@ -20,7 +20,7 @@ pub(super) const WRK2: Generator = Generator {
     name: "wrk2",
     programs: &["wrk2"],
     about: "HTTP/1.1 at a fixed rate (-R); reads requests, rate, failed replies and latencies \
-            counted from the planned start",
+            from the scheduled time of sending",
     expected: "the line `Requests/sec:` of wrk2",
     is_open: |_| true,
     missing,

@@ -222,7 +222,7 @@ impl<'t> JsonScan<'t> {
     }
 }
 
-/// Decodes a text from its bytes in quotes.
+/// Decodes a JSON text from its bytes, which include the quotes.
 fn text((quoted, has_escapes): (&[u8], bool)) -> Option<Cow<'_, str>> {
     let quoted = std::str::from_utf8(quoted).ok()?;
     if !has_escapes {

@@ -146,7 +146,7 @@ pub(super) fn fact(finding: &Finding, checkup: &Checkup, glyphs: Glyphs) -> Stri
                 );
             }
             if !isolated.is_empty() && !reachable {
-                text += " deadheat may not use the isolated cores.";
+                text += " deadheat is not allowed to use the isolated cores.";
             }
             text
         }
@@ -554,7 +554,7 @@ fn not_measured(why: NotMeasured) -> &'static str {
             "Not measured: this check needs a second core, and deadheat may use only one."
         }
         NotMeasured::SiblingNotAllowed => {
-            "Not measured: deadheat may not use the other thread of the core."
+            "Not measured: deadheat is not allowed to use the other thread of the core."
         }
         NotMeasured::Hidden => "Not measured: the system hides the data that this check needs.",
         NotMeasured::TooLittleMemory => "Not measured: too little memory is free.",

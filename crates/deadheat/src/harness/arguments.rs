@@ -236,8 +236,8 @@ impl Arguments {
         Ok(parsed)
     }
 
-    /// Returns these arguments, with the selection restricted by the rules file and with the gate
-    /// of `rules`.
+    /// Returns a copy of these arguments with the gate of `rules`, and with the filters of its file
+    /// unless the command line selects benchmarks.
     pub(super) fn by(&self, rules: &Rules) -> Self {
         let mut by_rules = self.clone();
         by_rules.selection = rules.selection(self.selection.clone());

@@ -149,7 +149,7 @@ pub(super) trait PilotedContenders: Contenders {
         interrupts: &Interrupts,
     ) -> Result<Vec<NeutralLinks>, RaceError>;
 
-    /// Adds the facts that these contenders know to the environment, such as the cores on which
+    /// Returns `environment` with the facts that these contenders know, such as the cores on which
     /// they run.
     fn known_of(&self, environment: Environment) -> Environment;
 

@@ -43,6 +43,9 @@ pub fn held_back_signal() -> Option<i32> {
 /// Has no effect, because these systems have no limit on file sizes that kills a process.
 pub fn outlive_file_limits() {}
 
+/// Has no effect, because races run only on Linux.
+pub fn keep_status_of_children() {}
+
 /// Returns false, because a write to a closed standard output fails here.
 pub fn stdout_was_closed() -> bool {
     false

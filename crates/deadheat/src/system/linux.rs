@@ -5,8 +5,8 @@ use std::os::fd::AsRawFd as _;
 use deadheat_engine::terminal_width;
 #[cfg(feature = "commands")]
 pub use deadheat_engine::{
-    Ended, Interrupts, find_executable, is_executable, is_jar, not_executable, outlive_file_limits,
-    run_in_foreground, with_enough_stack,
+    Ended, Interrupts, find_executable, is_executable, is_jar, keep_status_of_children,
+    not_executable, outlive_file_limits, run_in_foreground, with_enough_stack,
 };
 pub use deadheat_engine::{held_back_signal, stdout_was_closed, unix_seconds};
 

@@ -19,10 +19,9 @@ namespace {
 // and the end of the function, where it says how much it has processed.
 class Calibration : public Phase {
  public:
-  // `fixed` is the number of iterations that the benchmark asks for, 0 if none, and `setup_ns` the time that the
-  // function takes up to its loop. `restart` may become `kEachBlock`.
-  Calibration(Link& link, Restart& restart, IterationCount fixed, double setup_ns)
-      : link_(link), restart_(restart), fixed_(fixed), setup_ns_(setup_ns), least_ns_(link.request().least_ns) {
+  // `fixed` is the number of iterations that the benchmark asks for, 0 if none. `restart` may become `kEachBlock`.
+  Calibration(Link& link, Restart& restart, IterationCount fixed)
+      : link_(link), restart_(restart), fixed_(fixed), least_ns_(link.request().least_ns) {
     begin_trial();
     if (fixed > 0) unit_ = fixed;
   }
@@ -85,7 +84,6 @@ class Calibration : public Phase {
 
   static constexpr double kLongSampleNs = 5e6;
   static constexpr double kTrendNs = 8e7;
-  static constexpr double kLongSetupNs = 5e7;
   static constexpr size_t kTrendSamples = 32;
   static constexpr size_t kLeastTrendSamples = 8;
 
@@ -102,14 +100,17 @@ class Calibration : public Phase {
     switch (stage_) {
       case Stage::kTrial: return restart_ != Restart::kNever;
       case Stage::kLead: return true;
-      case Stage::kEnd: return !has_returned_ && setup_ns_ < kLongSetupNs;
+      // Suites check their results after the loop.
+      case Stage::kEnd: return !has_returned_;
       default: return false;
     }
   }
 
   void took_trial(const Sample& sample) {
-    if (sample.timed_ns == 0 && sample.wall_ns > 0)
-      link_.give_up("refused", "has UseManualTime and never calls SetIterationTime");
+    if (sample.timed_ns == 0 && sample.wall_ns > 0) {
+      if (!sample.reports_time) link_.give_up("refused", "has UseManualTime and never calls SetIterationTime");
+      if (trial_.iterations >= trial_.most) link_.give_up("refused", "reports only times of 0 by SetIterationTime");
+    }
     position_ += sample.executed;
     // The first sample asks for one iteration, and KeepRunningBatch runs its whole batch.
     if (trial_.samples == 0 && fixed_ == 0) unit_ = std::max<IterationCount>(sample.executed, 1);
@@ -167,7 +168,6 @@ class Calibration : public Phase {
   Link& link_;
   Restart& restart_;
   IterationCount fixed_;
-  double setup_ns_;
   double least_ns_;
   Stage stage_ = Stage::kTrial;
   deadheat_trial_ trial_;

@@ -31,6 +31,8 @@ struct Sample {
   double wall_ns;
   // With the parts in which the timing paused.
   double elapsed_ns;
+  // Whether the function has called SetIterationTime.
+  bool reports_time;
 };
 
 // When the function starts again.

@@ -146,15 +146,20 @@ bool read_argument(const std::vector<Option>& options, const char* argument) {
   return false;
 }
 
-// Leaves the arguments of the user, after "--", to the suite. deadheat's own ones select what it selects itself.
+// Leaves the arguments of the user to the suite: those after "--", or all without "--", because deadheat removes the
+// "--" of its own command line. Options of Google Benchmark are not for the suite; of them, only the filter has an effect.
 void read_worker_arguments(int* argc, char** argv) {
+  const std::vector<Option> options = table(internal::options());
+  const bool has_divider = std::any_of(argv + 1, argv + *argc, [](const char* word) { return std::strcmp(word, "--") == 0; });
   int kept = 1;
-  bool is_users = false;
+  bool is_users = !has_divider;
   for (int i = 1; i < *argc; ++i) {
     const std::string argument = argv[i];
     if (argument == "--fresh" && is_users) {
       worker_arguments().fresh = true;
-    } else if (is_users) {
+    } else if (argument.rfind("--benchmark_", 0) == 0) {
+      if (argument.rfind("--benchmark_filter=", 0) == 0) read_argument(options, argv[i]);
+    } else if (is_users && argument != "--") {
       argv[kept++] = argv[i];
     }
     is_users |= argument == "--";

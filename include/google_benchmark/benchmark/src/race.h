@@ -26,13 +26,17 @@ class Runner : public Batches {
   IterationCount next(State& state) override;
   void pause() override;
   void resume() override;
-  void set_time(double seconds) override { manual_ns_ += 1e9 * seconds; }
+  void set_time(double seconds) override {
+    manual_ns_ += 1e9 * seconds;
+    has_set_time_ = true;
+  }
   void skip(Skipped how, const std::string& message) override;
   void label(const std::string&) override {}
 
   int thread() const { return thread_; }
   const deadheat_reading_& reading() const { return reading_; }
   double manual_ns() const { return manual_ns_; }
+  bool has_set_time() const { return has_set_time_; }
   IterationCount executed() const { return executed_; }
   bool has_left_loop() const { return has_left_loop_; }
 
@@ -42,6 +46,7 @@ class Runner : public Batches {
   deadheat_gauge_ gauge_ = {};
   deadheat_reading_ reading_ = {};
   double manual_ns_ = 0;
+  bool has_set_time_ = false;
   IterationCount before_ = 0;
   IterationCount executed_ = 0;
   bool is_running_ = false;
@@ -90,13 +95,12 @@ class Race {
   // This call of the function: whether it has run iterations, and whether another call follows.
   bool is_used_ = false;
   bool restarts_ = false;
-  uint64_t called_at_ns_ = 0;
-  double setup_ns_ = 0;
 
   // The batch that all threads run.
   IterationCount batch_ = 0;
   std::vector<deadheat_reading_> readings_;
   double manual_ns_ = 0;
+  bool reports_time_ = false;
   IterationCount executed_ = 0;
 
   std::mutex mutex_;
@@ -163,11 +167,14 @@ void Race::run() {
 }
 
 void Race::call_function() {
-  called_at_ns_ = deadheat_now_(CLOCK_MONOTONIC);
   arrived_ = 0;
   guard([this] {
     instance_.setup();
-    thread_runner(instance_)->RunThreads([this](int thread) { guard([=] { run_thread(thread); }); });
+    thread_runner(instance_)->RunThreads([this](int thread) {
+      guard([=] { run_thread(thread); });
+      // The other threads wait for the choice of thread 0, which has none after a failure.
+      if (thread == 0) give_up_if_failed();
+    });
     instance_.teardown();
   });
 }
@@ -225,6 +232,7 @@ IterationCount Race::next(Runner& runner) {
   if (runner.thread() == 0) executed_ = runner.executed();
   readings_[static_cast<size_t>(runner.thread())] = runner.reading();
   manual_ns_ += runner.manual_ns() / threads();
+  reports_time_ |= runner.has_set_time();
   if (++arrived_ == threads()) all_arrived_.notify_one();
   if (runner.thread() == 0) {
     all_arrived_.wait(lock, [this] { return arrived_ == threads() || problem_.kind != nullptr; });
@@ -257,7 +265,6 @@ IterationCount Race::choose_batch() {
   if (ends_) return 0;
   // A process that the function forked must not speak for this one.
   if (getpid() != deadheat_pid_) _exit(1);
-  if (!is_used_) setup_ns_ = static_cast<double>(deadheat_now_(CLOCK_MONOTONIC) - called_at_ns_);
   if (phase_ && is_used_ && executed_ > 0) phase_->took(sample());
   for (;;) {
     if (!phase_) phase_ = hear();
@@ -287,10 +294,13 @@ Sample Race::sample() const {
   sample.executed = executed_;
   deadheat_add_up_(readings_.data(), static_cast<unsigned>(threads()), link_.worker.race.cpu_overhead_ns,
                    sample.values);
+  // Each thread has read the CPU time of the whole process.
+  if (instance_.settings().process_cpu_time) sample.values[1] /= threads();
   sample.values[DEADHEAT_METRICS_] = manual_ns_;
   sample.elapsed_ns = static_cast<double>(readings_[0].stop - readings_[0].start);
   const double factor = static_cast<double>(batch_) / static_cast<double>(executed_);
   for (double& value : sample.values) value *= factor;
+  sample.reports_time = reports_time_;
   sample.wall_ns = sample.values[0];
   sample.timed_ns = instance_.settings().manual_time ? manual_ns_ * factor : sample.wall_ns;
   return sample;
@@ -307,7 +317,7 @@ std::unique_ptr<Phase> Race::hear() {
   if (link_.is("bye")) return nullptr;
   if (!deadheat_turns_make_sense_(&link_.worker)) link_.give_up("unknown");
   if (link_.is("calibrate"))
-    return std::make_unique<Calibration>(link_, restart_, instance_.settings().iterations, setup_ns_);
+    return std::make_unique<Calibration>(link_, restart_, instance_.settings().iterations);
   if (link_.is("warm_up")) return std::make_unique<WarmUp>(link_, restart_);
   if (link_.is("block")) return std::make_unique<Block>(link_, restart_, metrics());
   if (link_.is("smoke")) return std::make_unique<Smoke>(link_);

@@ -160,8 +160,8 @@ impl HarnessAdapter for Jmh {
         arguments
     }
 
-    /// Also directs JMH's human-readable output to standard error, because only this output gives
-    /// the reason why a benchmark failed.
+    /// Requests the results as JSON in the file `path`, and JMH's human-readable output on standard
+    /// error, because only this output says why a benchmark failed.
     fn arguments_for_results(&self, path: &str) -> Vec<String> {
         let people = "/proc/self/fd/2";
         ["-rf", "json", "-rff", path, "-o", people]
