@@ -232,7 +232,7 @@ def page(rows):
         "## Copies",
         "",
         "Both servers are the same, so every verdict of *faster* or *slower* is wrong. At most 5% of the verdicts may be",
-        "wrong. *Busy* means that one CPU-bound process per core runs at the same time. The percentages in brackets are",
+        "wrong. *Busy* means that a CPU-bound process runs for each core. The percentages in brackets are",
         "95% Clopper-Pearson intervals. *Interval* is the median half-width of the 95% intervals of the change.",
         *before_quiet(copies),
         "",

@@ -32,8 +32,7 @@ pub const EXAMPLES: &str = "Examples:
 #[derive(Debug, Args)]
 pub struct LoadArgs {
     /// The command that starts a server, run without a shell. Give the option twice: first for the
-    /// baseline, then for the candidate. {port} stands for a free port, {socket} for the path of a
-    /// unix socket
+    /// baseline, then for the candidate. {port} is a free port, {socket} the path of a unix socket
     #[arg(
         long,
         value_name = "CMD",

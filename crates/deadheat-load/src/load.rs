@@ -31,8 +31,8 @@ pub struct Load {
     pub(crate) stop_signal: Signal,
     pub(crate) grace: Duration,
     pub(crate) pause_idle: bool,
-    /// The names and values of each combination of parameters; a single empty combination if there are
-    /// no parameters.
+    /// The names and values of each combination of parameters; a single empty combination without
+    /// parameters.
     pub(crate) parameters: Vec<Vec<(String, String)>>,
     pub(crate) server_cores: Option<CoreList>,
     pub(crate) generator_cores: Option<CoreList>,

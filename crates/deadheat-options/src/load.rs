@@ -12,8 +12,8 @@ use crate::own_path::this_program;
 /// A server in the folder of each commit, and its load.
 #[derive(Debug, Args)]
 pub struct LoadOptions {
-    /// The command that starts the server to race, run without a shell in the folder of each commit,
-    /// after --build. {port} stands for a free port
+    /// The command that starts the server to race, run without a shell in the folder of each commit
+    /// after --build has run there; {port} is a free port
     #[arg(
         long,
         value_name = "CMD",

@@ -13,8 +13,8 @@ pub(super) const K6: Generator = Generator {
     name: "k6",
     programs: &["k6"],
     about: "scripted load, closed loop unless the command line contains arrival-rate; reads \
-            http_reqs (iterations if there are no HTTP requests), failed requests and checks, and \
-            latencies, from text or JSON",
+            http_reqs (iterations without HTTP requests), failed requests and checks, and latencies, \
+            from text or JSON",
     expected: "k6's end-of-test summary with `http_reqs` or `iterations` on standard output",
     is_open: |arguments| arguments.iter().any(|word| word.contains("arrival-rate")),
     missing,
