@@ -2555,6 +2555,7 @@ int deadheat_main(int argc, char **argv)
         for (i = 1; i < argc; i++)
             if (strncmp(argv[i], "--benchmark_list_tests", 22) != 0)
                 argv[kept++] = argv[i];
+        argv[kept] = NULL;
         deadheat_program_.arguments = argv + 1;
         deadheat_program_.argument_count = (size_t)(kept - 1);
     }

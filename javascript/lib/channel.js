@@ -104,7 +104,8 @@ export function claim() {
   }
   globalThis[Symbol.for("deadheat.worker")] = true;
   // deadheat's question to Google Benchmark, which is not for the script.
-  process.argv = process.argv.filter((word) => !word.startsWith("--benchmark_list_tests"));
+  const own = process.argv.filter((word) => !word.startsWith("--benchmark_list_tests"));
+  process.argv.splice(0, Infinity, ...own);
   const baton = process.env[BATON];
   delete process.env[WORKER];
   delete process.env[BATON];

@@ -245,18 +245,14 @@ export class Session {
       refuseUncomputed(output);
       outputs.push(output);
       const after = before === null ? null : digest(given);
-      if (
-        before === null &&
-        hidesState(given) &&
-        !this.#perCall &&
-        benchmark.inputPerCall !== false
-      ) {
+      const looksSame = before === null || after === null || before.equals(after);
+      if (looksSame && hidesState(given) && !this.#perCall && benchmark.inputPerCall !== false) {
         notes.push(
           `it is not known whether '${contender.name}' changes its input, which is an instance of ` +
             `${given.constructor?.name || "a class"}: if it does, set inputPerCall.`,
         );
       }
-      if (before === null || after === null || before.equals(after)) continue;
+      if (looksSame) continue;
       if (benchmark.inputPerCall === false) {
         notes.push(
           `'${contender.name}' changes its input, and inputPerCall is false: later calls of a sample get the changed input.`,
@@ -413,7 +409,7 @@ function hidesState(input) {
 
 /** The content of an input, or null if it cannot be told. */
 function digest(input) {
-  if (input === null || typeof input !== "object" || hidesState(input)) return null;
+  if (input === null || typeof input !== "object") return null;
   try {
     const bytes = v8.serialize(input);
     return bytes.length > MOST_COMPARED ? null : bytes;

@@ -107,6 +107,7 @@ async function run(todo) {
 function prepareProjects({ projects }) {
   for (const project of projects) {
     project.config.benchmark = { ...project.config.benchmark, provider: PROVIDER };
+    Object.assign(project.config, { testTimeout: Infinity, hookTimeout: Infinity });
     // Zeros would replace the results of `writeResult`.
     project.benchmark.writeResult = async () => {};
     // `bench.from` throws if the file is not in the commit.

@@ -10,9 +10,24 @@ import { promisify } from "node:util";
 
 import { RaceFailed, UsageError, race } from "../lib/index.js";
 import { findProgram } from "../lib/program.js";
+import { ownOptions } from "../lib/race.js";
 import { options } from "../lib/settings.js";
 import { packed, unpacked } from "../lib/travel.js";
 import { PACKAGE, file, folder } from "./helpers.js";
+
+test("options of Node go to the workers with their values, but none about this process alone", () => {
+  const given = [
+    "--disable-warning",
+    "DEP1",
+    "-r",
+    "./a.cjs",
+    "--no-opt",
+    "--cpu-prof",
+    "--test-name-pattern",
+    "x",
+  ];
+  assert.deepEqual(ownOptions(given), ["--disable-warning", "DEP1", "-r", "./a.cjs", "--no-opt"]);
+});
 
 const QUICK = { budget: 20, seed: 1 };
 const leftovers = () => fs.readdirSync(os.tmpdir()).filter((name) => /^deadheat-\w{6}$/.test(name));

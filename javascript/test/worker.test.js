@@ -140,6 +140,7 @@ async function calibratedBy(script, name) {
   assert.ok((await worker.prepare(name)).prepared, worker.said);
   const reply = await worker.ask("calibrate", { seed: 1, least_ns: 1_000 });
   if (reply.calibrated) worker.send("bye");
+  await worker.ended;
   return reply;
 }
 
@@ -160,6 +161,7 @@ test("a script does not see deadheat's question to Google Benchmark", async () =
   const { listed } = await worker.ask("list");
   assert.equal(listed.benchmarks[0].name, "words own");
   worker.send("bye");
+  await worker.ended;
 });
 
 test("a function that changes its input gets one for every call, with a note", async () => {

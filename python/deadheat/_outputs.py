@@ -57,14 +57,21 @@ def truth(equal: Any) -> bool:
     return bool(equal.all() if hasattr(equal, "all") else equal)
 
 
+def shape_of(value: Any) -> tuple[int, ...]:
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple):
+        return shape
+    return (len(value),) if isinstance(value, (list, tuple)) else ()
+
+
 def are_equal(baseline: Any, candidate: Any) -> bool:
     try:
         if baseline is candidate:
             return True
         equal = baseline == candidate
         # An array of zeros equals 0 in all places, and an empty array equals any number.
-        shapes = [getattr(each, "shape", ()) for each in (baseline, candidate)]
-        is_spread = hasattr(equal, "all") and () in shapes and shapes[0] != shapes[1]
+        shapes = [shape_of(each) for each in (baseline, candidate)]
+        is_spread = hasattr(equal, "all") and shapes[0][:1] != shapes[1][:1]
         return not is_spread and truth(equal)
     except Exception:  # Arrays of different shapes, or tables with different columns.
         return False

@@ -175,9 +175,7 @@ class Suite:
         """Runs a test: up to the end of the race, or until it is known why there is none."""
         self._prepare = self.asked
         self._held = hold_heap(self.asked.get("heap_bytes", 0))
-        # Fixtures of modules and sessions are made only once, as without the rehearsal.
-        following = item.parent if self.rehearses else None
-        item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
+        item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
         if self.rehearses and self._problem is None:
             if self.used == 0:
                 unused = UsageError("the test does not call its fixture `benchmark`")

@@ -213,7 +213,7 @@ def is_call(row):
 def page(rows):
     raced = [row for row in rows if "verdict" in row]
     copies = [row for row in raced if not row["known"] and not row.get("paused")]
-    paused = [row for row in raced if row.get("paused")]
+    paused = [row for row in raced if row.get("paused") and not row["known"] and not row["busy"]]
     loop = statistics.median(row["loop_us"] for row in rows if "loop_us" in row)
     request = statistics.median(row["typical_ns"] / 1e3 for row in copies if row["system"] == "Node" and not row["busy"])
     dates = sorted({row["date"] for row in rows})

@@ -462,7 +462,7 @@ impl SearchSession<'_> {
     }
 
     /// Skips one of two commits that cannot race: the one that has never raced, or the newer one if
-    /// neither has.
+    /// neither has. It is an error if both have raced before.
     fn blame(
         &mut self,
         (from, to): (usize, usize),

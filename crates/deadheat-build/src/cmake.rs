@@ -133,6 +133,7 @@ impl CmakeBuild {
     /// Returns the configuration that generators with several configurations build.
     fn build_type(&self) -> String {
         let chosen = self.value("CMAKE_BUILD_TYPE");
+        let chosen = chosen.filter(|name| !name.is_empty());
         chosen.unwrap_or_else(|| "Release".to_owned())
     }
 

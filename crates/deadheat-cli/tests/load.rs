@@ -216,7 +216,7 @@ fn a_server_that_fails_is_named_with_the_reason() {
             &["was not reset", "exit code 3", "no data"],
         ),
         (
-            r"sh -c 'printf \033]0;owned\007\033[2J\n; exit 9' {port}".to_owned(),
+            r#"sh -c 'printf "\033]0;owned\007\033[2J\n"; exit 9' {port}"#.to_owned(),
             &[],
             &["ended with exit code 9 before it was ready", "owned"],
         ),

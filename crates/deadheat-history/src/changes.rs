@@ -84,7 +84,10 @@ pub fn changes(levels: &Levels, series: &[usize], accepted: &[usize], level: f64
         let Some(from) = before else {
             continue;
         };
-        if accepted.contains(node) {
+        if series[from + 1..=to]
+            .iter()
+            .any(|one| accepted.contains(one))
+        {
             excluded.push((from, to));
         } else if let Some(difference) = levels.difference(series[from], *node) {
             tests.push((from, to, difference));
@@ -97,7 +100,10 @@ pub fn changes(levels: &Levels, series: &[usize], accepted: &[usize], level: f64
     while span < series.len() {
         for from in (0..series.len() - span).step_by(span / 2) {
             let to = from + span;
-            let inside = |step: &&(usize, usize)| from <= step.0 && step.1 <= to;
+            let part = |at: usize| levels.reference(series[at]);
+            let inside = |step: &&(usize, usize)| {
+                from <= step.0 && step.1 <= to && part(step.1) == part(from)
+            };
             let mut weights = vec![(series[from], -1.0), (series[to], 1.0)];
             for (before, after) in excluded.iter().filter(inside) {
                 weights.extend([(series[*before], 1.0), (series[*after], -1.0)]);
@@ -461,6 +467,29 @@ mod tests {
         assert_eq!(found.unconnected, 2);
         assert_eq!(found.steps.len(), 1, "{found:?}");
         assert_eq!((found.steps[0].from, found.steps[0].to), (0, 2));
+        let accepted = changes(&levels, &series(3), &[1], 0.05);
+        assert!(
+            accepted.steps.is_empty(),
+            "the step may be that at commit 1"
+        );
+    }
+
+    #[test]
+    fn a_step_that_two_parts_show_is_no_creep_of_either() {
+        let edge = |from, to, effect| Edge {
+            from,
+            to,
+            effect,
+            se: 0.01,
+            df: 9.0,
+            host: 0,
+            run: None,
+        };
+        let edges = [edge(0, 2, 0.2), edge(2, 4, 0.0), edge(1, 3, 0.2)];
+        let levels = Levels::solve(5, &edges, 0).unwrap();
+        let found = changes(&levels, &series(5), &[], 0.05);
+        assert_eq!(found.steps.len(), 2, "{found:?}");
+        assert!(found.creep.is_empty(), "{found:?}");
     }
 
     #[test]

@@ -136,8 +136,9 @@ impl Burst {
     /// Returns the values of all columns, in order.
     pub(crate) fn row(&self, load: &Load, columns: &[Column]) -> Result<Vec<f64>, String> {
         let value = |column: &Column| {
+            let is_script = Generator::of_command(&load.load).is_none();
             let missing = || match (column, load.generator.map(Generator::options_for_all)) {
-                (Column::Latency(name), Some(options)) if !options.is_empty() => {
+                (Column::Latency(name), Some(options)) if is_script && !options.is_empty() => {
                     format!("the latency {name} was not printed; it needs the option {options}")
                 }
                 (Column::Latency(name), _) => format!("the latency {name} was not printed"),

@@ -33,7 +33,8 @@ pub(crate) fn burst(server: &mut Server, load: &Load, cores: &Cores) -> Result<B
         |why: String| format!("got no load, because the load command could not run: {why}");
     let mut command = server.command(&words);
     // Some generators print numbers as the locale wants them.
-    if let Some(all) = std::env::var_os("LC_ALL") {
+    let all = std::env::var_os("LC_ALL");
+    if let Some(all) = all.filter(|all| !all.is_empty()) {
         command.env_remove("LC_ALL").env("LANG", all);
     }
     command.env("LC_NUMERIC", "C");

@@ -149,16 +149,35 @@ pub(crate) fn wait_until_quiet(limit: Duration) -> bool {
     const QUIET: f64 = 0.1;
     let end = Instant::now() + limit;
     let (mut before, mut since) = (Usage::read(), Instant::now());
+    let mut was_quiet = false;
     while since < end {
         sleep(PAUSE);
         let (usage, now) = (Usage::read(), Instant::now());
         let used = usage.since(&before).cpu_ns;
-        if used < QUIET * (now - since).as_nanos() as f64 {
+        // A thread that waits for a core uses no time, and one that waits for the disk goes on later.
+        let is_quiet = used < QUIET * (now - since).as_nanos() as f64 && !is_any_runnable();
+        if is_quiet && was_quiet {
             return true;
         }
+        was_quiet = is_quiet;
         (before, since) = (usage, now);
     }
     false
+}
+
+/// Returns true if a thread of a descendant runs or waits for a core.
+fn is_any_runnable() -> bool {
+    let runs = |text: &str| {
+        text.rsplit_once(')')
+            .is_some_and(|(_, state)| state.starts_with(" R"))
+    };
+    descendants().iter().any(|process| {
+        let folder = format!("/proc/{}/task", process.pid);
+        numbers_in(&folder).into_iter().any(|thread| {
+            let stat = fs::read_to_string(format!("{folder}/{thread}/stat"));
+            stat.is_ok_and(|text| runs(&text))
+        })
+    })
 }
 
 fn ticks_per_second() -> f64 {

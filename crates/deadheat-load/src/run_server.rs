@@ -31,6 +31,9 @@ use crate::run_processes::{Listeners, living, reap, signal_all, wait_until_quiet
 const PORTS_TRIED: u32 = 3;
 /// The longest time that an attempt to reach a server may take.
 const ATTEMPT: Duration = Duration::from_secs(1);
+/// The longest time that a server may take to answer the request of `--ready`; then deadheat asks
+/// again.
+const LONGEST_REPLY: Duration = Duration::from_secs(5);
 /// The time within which processes vanish after SIGKILL.
 const KILLED_WITHIN: Duration = Duration::from_secs(2);
 
@@ -51,7 +54,8 @@ pub(crate) struct Server {
     ended: Option<WaitStatus>,
     /// True if the first process ended before others.
     is_in_background: bool,
-    is_restless: bool,
+    /// The number of bursts in a row after which the server was not quiet.
+    restless: u32,
     log: Log,
     pub(crate) placeholders: Placeholders,
     port: u16,
@@ -149,7 +153,7 @@ impl Server {
             main: Pid::from_raw(child.id().cast_signed()),
             ended: None,
             is_in_background: false,
-            is_restless: false,
+            restless: 0,
             log,
             placeholders,
             port,
@@ -220,7 +224,8 @@ impl Server {
         let fill = |text: &str| self.placeholders.fill(text);
         match ready {
             Ready::Http { authority, path } => {
-                let limit = end.saturating_duration_since(Instant::now()).max(ATTEMPT);
+                let left = end.saturating_duration_since(Instant::now());
+                let limit = left.clamp(ATTEMPT, LONGEST_REPLY);
                 http(&fill(authority), &fill(path), limit)
             }
             Ready::Tcp(port) => {
@@ -351,12 +356,16 @@ impl Server {
     pub(crate) fn rest(&mut self) {
         const LIMIT: Duration = Duration::from_millis(500);
         // A server that works all the time would only make the race longer.
-        self.is_restless = self.is_restless || !wait_until_quiet(LIMIT);
+        const MOST: u32 = 3;
+        if self.restless < MOST {
+            let is_quiet = wait_until_quiet(LIMIT);
+            self.restless = if is_quiet { 0 } else { self.restless + 1 };
+        }
     }
 
-    /// Returns true if the server still worked long after a burst.
+    /// Returns true if the server still worked long after the last burst.
     pub(crate) fn is_restless(&self) -> bool {
-        self.is_restless
+        self.restless > 0
     }
 
     /// Stops or continues all processes of the server.
@@ -537,8 +546,8 @@ fn read_line(stream: &mut TcpStream, reply: &mut Vec<u8>, limit: Duration) -> st
     Ok(())
 }
 
-/// Copies a folder with its files and links. The links of the copy must not lead to the original, to
-/// which both servers would write.
+/// Copies a folder with its files and links. The links of the copy must not lead to files that both
+/// servers would share.
 fn copy_folder(root: &Path, from: &Path, to: &Path) -> std::io::Result<()> {
     fs::create_dir(to)?;
     for entry in fs::read_dir(from)? {
@@ -551,7 +560,7 @@ fn copy_folder(root: &Path, from: &Path, to: &Path) -> std::io::Result<()> {
             let is_dangling = !entry.path().exists();
             if target.is_absolute() || !is_dangling && !is_inside(&entry.path(), root) {
                 return Err(std::io::Error::other(format!(
-                    "the link {} leads out of the copy, to {}, where both servers would write; \
+                    "the link {} leads out of the copy, to {}, which both servers would share; \
                      replace it by a copy of its target",
                     entry.path().display(),
                     target.display()

@@ -308,12 +308,11 @@ impl Worker {
             .is_some_and(|(server, _)| server.is_restless())
         {
             let advice = match self.load.pause_idle {
-                true => "",
-                false => "; --pause-idle stops it meanwhile",
+                true => "this work counts in its next burst",
+                false => "the other server is under load then; --pause-idle stops the idle server",
             };
             notes.push(format!(
-                "The server still used CPU time 0.5 s after a burst, while the other server was under \
-                 load{advice}."
+                "The server was still busy 0.5 s after a burst: {advice}."
             ));
         }
         let call_ns = Json::List(vec![Json::Number(burst.wall_ns())]);

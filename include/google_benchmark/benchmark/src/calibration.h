@@ -84,6 +84,7 @@ class Calibration : public Phase {
 
   static constexpr double kLongSampleNs = 5e6;
   static constexpr double kTrendNs = 8e7;
+  static constexpr int kMostZeros = 20;
   static constexpr size_t kTrendSamples = 32;
   static constexpr size_t kLeastTrendSamples = 8;
 
@@ -109,7 +110,7 @@ class Calibration : public Phase {
   void took_trial(const Sample& sample) {
     if (sample.timed_ns == 0 && sample.wall_ns > 0) {
       if (!sample.reports_time) link_.give_up("refused", "has UseManualTime and never calls SetIterationTime");
-      if (trial_.iterations >= trial_.most) link_.give_up("refused", "reports only times of 0 by SetIterationTime");
+      if (++zeros_ > kMostZeros) link_.give_up("refused", "reports only times of 0 by SetIterationTime");
     }
     position_ += sample.executed;
     // The first sample asks for one iteration, and KeepRunningBatch runs its whole batch.
@@ -184,6 +185,7 @@ class Calibration : public Phase {
   Trend trend_again_{0};
   bool has_grown_ = false;
   bool has_returned_ = false;
+  int zeros_ = 0;
   Returned returned_ = {0, 0};
 };
 

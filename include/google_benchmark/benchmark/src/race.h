@@ -173,7 +173,9 @@ void Race::call_function() {
     thread_runner(instance_)->RunThreads([this](int thread) {
       guard([=] { run_thread(thread); });
       // The other threads wait for the choice of thread 0, which has none after a failure.
-      if (thread == 0) give_up_if_failed();
+      if (thread != 0) return;
+      std::lock_guard<std::mutex> lock(mutex_);
+      give_up_if_failed();
     });
     instance_.teardown();
   });
