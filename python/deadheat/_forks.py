@@ -58,7 +58,7 @@ def becomes_child(channel: Channel) -> bool:
     own = os.getpid()
     # The fork seeds `random` anew, and the benchmarks of a suite with a seed had data of their own.
     drawn = sys.modules.get("random")
-    state = drawn.getstate() if hasattr(drawn, "getstate") else None
+    state = drawn.getstate() if drawn and hasattr(drawn, "getstate") else None
     child = os.fork()
     if child == 0:
         if drawn and state:
