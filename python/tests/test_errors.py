@@ -111,7 +111,6 @@ def test_a_file_that_lists_no_benchmarks_is_named_with_what_it_did(what, tmp_pat
     assert done.stderr.startswith("error: 'bench_it.py' ")
     assert words in done.stderr
     assert "hello" not in done.stderr
-    assert "harness" not in done.stderr
     more = done.stderr.splitlines()[1:]
     assert len(more) <= 1
     assert all(line.startswith("help: ") for line in more)
