@@ -56,7 +56,8 @@ def becomes_child(channel: Channel) -> bool:
         gc.freeze()
     heard, tell = os.pipe()
     own = os.getpid()
-    # The fork seeds `random` anew, and the benchmarks of a suite with a seed had data of their own.
+    # Python gives `random` a new seed after a fork. The seed of the user's file must hold, because
+    # both sides must get the same data.
     drawn = sys.modules.get("random")
     state = drawn.getstate() if drawn and hasattr(drawn, "getstate") else None
     child = os.fork()

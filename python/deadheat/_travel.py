@@ -291,7 +291,7 @@ def attributes_of(value: Any) -> Iterator[tuple[str, Any]]:
 SCRIPT = """\
 import sys
 sys.path[:] = {path!r}
-# A process that a function spawns runs this file, too.
+# The children of multiprocessing (spawn) run this file, too.
 if __name__ == "__main__":
     import deadheat
     from deadheat._worker import serve_packed

@@ -337,8 +337,7 @@ impl BisectArgs {
             _ => None,
         });
         let first_is_worse = first.is_some_and(|effect| is_worse(log.judged(), effect));
-        let of_question = std::iter::repeat(&log.request.judged);
-        let metrics = chosen.metrics.iter().chain(of_question);
+        let metrics = chosen.metrics_of_called(&log.request.judged);
         let mut others = chosen.called.iter().zip(chosen.changes.iter().zip(metrics));
         match others.find(|(_, (change, metric))| is_worse(metric, **change)) {
             Some((slower, _)) if !chosen.is_slowdown && !first_is_worse => {

@@ -62,7 +62,7 @@ fn changed(bisection: &Bisection) -> Json {
     let called = chosen.into_iter().flat_map(|chosen| {
         let changes = chosen.changes.iter().map(|change| Some(change.change()));
         let changes = changes.chain(std::iter::repeat(None));
-        let metrics = chosen.metrics.iter().chain(std::iter::repeat(asked));
+        let metrics = chosen.metrics_of_called(asked);
         chosen.called.iter().zip(changes.zip(metrics))
     });
     Json::from_iter(called.map(|(benchmark, (change, metric))| {

@@ -222,6 +222,17 @@ pub struct BenchmarkChosen {
     pub unmeasured: Vec<UnmeasuredBenchmark>,
 }
 
+impl BenchmarkChosen {
+    /// Returns the metrics of `called`, in the same order. `asked` is the metric of the question.
+    pub(crate) fn metrics_of_called<'a>(
+        &'a self,
+        asked: &'a Metric,
+    ) -> impl Iterator<Item = &'a Metric> {
+        let own = self.metrics.iter().chain(std::iter::repeat(asked));
+        own.take(self.called.len())
+    }
+}
+
 /// A benchmark without a result in the race of GOOD and BAD.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnmeasuredBenchmark {

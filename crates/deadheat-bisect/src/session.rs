@@ -475,8 +475,9 @@ impl SearchSession<'_> {
             let request = &self.log.request;
             let [older, newer] = [from, to].map(|side| request.short(side));
             return Err(Failure::Contender(format!(
-                "the race of {newer} against {older}: {reason}\nhelp: both commits fail, so check \
-                 --build, which makes the program, and --run, which names a whole command"
+                "the race of {newer} against {older}: {reason}\nhelp: both commits were \
+                 needed by earlier races, or are the ends of the range, so none can be skipped; check \
+                 --build, --run and the benchmarks of both"
             )));
         };
         self.cannot(blamed, reason, seconds).map(|()| None)

@@ -111,15 +111,13 @@ impl<'a> Words<'a> {
 
     /// Formats the other benchmarks that changed, each with its change: `'print' (+2.1% time)`.
     pub(crate) fn called(&self, chosen: &BenchmarkChosen) -> Vec<String> {
-        let called = chosen.called.iter().enumerate().map(|(place, name)| {
-            let metric = chosen.metrics.get(place).unwrap_or(&self.request.judged);
-            let change = chosen
-                .changes
-                .get(place)
-                .map_or_else(String::new, |change| {
-                    let signed = effect(*change, None, self.glyphs);
-                    format!(" ({signed} {})", self.noun(metric))
-                });
+        let mut changes = chosen.changes.iter();
+        let metrics = chosen.metrics_of_called(&self.request.judged);
+        let called = chosen.called.iter().zip(metrics).map(|(name, metric)| {
+            let change = changes.next().map_or_else(String::new, |change| {
+                let signed = effect(*change, None, self.glyphs);
+                format!(" ({signed} {})", self.noun(metric))
+            });
             format!("{}{change}", self.benchmark(name))
         });
         called.collect()

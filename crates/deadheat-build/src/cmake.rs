@@ -140,14 +140,10 @@ impl CmakeBuild {
     /// Returns the value of a CMake variable that the user set by an argument or in the
     /// environment.
     fn value(&self, name: &str) -> Option<String> {
-        let before = std::iter::once(None).chain(self.arguments.iter().map(Some));
-        let pairs: Vec<_> = before.zip(&self.arguments).collect();
-        let given = pairs.iter().rev().find_map(|(before, argument)| {
-            let is_second = before.is_some_and(|before| before == "-D");
-            let definition = if is_second {
-                *argument
-            } else {
-                argument.strip_prefix("-D")?
+        let given = (0..self.arguments.len()).rev().find_map(|at| {
+            let definition = match self.arguments[at].strip_prefix("-D")? {
+                "" => self.arguments.get(at + 1)?,
+                definition => definition,
             };
             let (key, value) = definition.split_once('=')?;
             let key = key.split(':').next().unwrap_or(key);
@@ -409,6 +405,28 @@ mod tests {
         assert!(!has(&own, "-DCMAKE_BUILD_TYPE=Release"));
         let both = "-DCMAKE_PROJECT_TOP_LEVEL_INCLUDES=/made/s.cmake;conan.cmake";
         assert_eq!(own.last().unwrap(), both);
+    }
+
+    #[test]
+    fn the_build_type_of_the_user_or_of_a_preset_is_built() {
+        let configured = |arguments: &[&str]| {
+            let site = site(Path::new("/made"));
+            let words = build(arguments).configure(&site, Path::new("/made/s.cmake"));
+            words.contains(&"-DCMAKE_BUILD_TYPE=Release".to_owned())
+        };
+        assert!(!configured(&["--preset", "fast"]));
+        assert!(!configured(&["-D", "CMAKE_BUILD_TYPE=Debug"]));
+        for (arguments, built) in [
+            (&["-D", "CMAKE_BUILD_TYPE:STRING=Debug"][..], "Debug"),
+            (&["-DCMAKE_BUILD_TYPE=RelWithDebInfo"], "RelWithDebInfo"),
+            (&["-DCMAKE_BUILD_TYPE="], "Release"),
+            (&[], "Release"),
+        ] {
+            assert_eq!(build(arguments).build_type(), built, "{arguments:?}");
+            let words = build(arguments).build(&site(Path::new("/made")));
+            let config = words.iter().position(|word| word == "--config").unwrap();
+            assert_eq!(words[config + 1], built);
+        }
     }
 
     #[test]

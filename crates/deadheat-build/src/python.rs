@@ -300,7 +300,7 @@ import sys
 # As `pytest`, and unlike `python -m pytest`, without the folder it is called in: what is raced is
 # what was installed.
 sys.path[0] = {package}
-# A process that a benchmark spawns runs this file, too.
+# The children of multiprocessing (spawn) run this file, too.
 if __name__ == '__main__':
     from deadheat.pytest_suite import main
     sys.exit(main({suite_of}))

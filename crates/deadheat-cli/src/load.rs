@@ -52,7 +52,7 @@ pub struct LoadArgs {
     load: Vec<String>,
     #[command(flatten)]
     servers: ServerOptions,
-    /// The name of a server in the answer (once per server, in the same order)
+    /// The name of a server in the answer; give it once per server, in the same order
     #[arg(short = 'n', long = "name", value_name = "NAME")]
     names: Vec<String>,
     /// List the load generators whose output deadheat can read, and exit

@@ -343,10 +343,10 @@ fn servers_in_the_background_and_their_children_are_ended() {
     assert!(!lives(&child));
 }
 
-/// Process IDs of the servers that run below a folder.
-fn servers(track: &Track) -> Vec<String> {
+/// Process IDs of the processes of a test whose command lines match.
+fn processes(track: &Track, pattern: &str) -> Vec<String> {
     let listed = Command::new("pgrep")
-        .args(["-f", "server.py"])
+        .args(["-f", pattern])
         .output()
         .unwrap();
     let pids = String::from_utf8(listed.stdout).unwrap();
@@ -357,12 +357,23 @@ fn servers(track: &Track) -> Vec<String> {
     pids.map(str::to_owned).collect()
 }
 
+/// Process ID of the parent of a process.
+fn parent(pid: &str) -> String {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let (_, after) = stat.rsplit_once(')').unwrap();
+    after.split_whitespace().nth(1).unwrap().to_owned()
+}
+
 #[test]
 fn a_race_that_is_stopped_or_killed_leaves_no_server() {
     for signal in ["INT", "TERM", "KILL"] {
         let track = track();
         let mut child = track.start(&race(OLD, NEW, &["--max-replicates=40"]));
-        wait_until("two servers run", || servers(&track).len() >= 2);
+        let servers = || processes(&track, "^[^ ]*python[0-9.]* server.py");
+        wait_until("two servers run", || servers().len() >= 2);
+        let worker = parent(&servers()[0]);
+        let name = std::fs::read_to_string(format!("/proc/{worker}/comm")).unwrap();
+        assert_eq!(name.trim(), "dh-load", "`killall -9 deadheat` spares it");
         let pid = child.id().to_string();
         let sent = Command::new("kill")
             .args(["-s", signal, &pid])
@@ -370,7 +381,8 @@ fn a_race_that_is_stopped_or_killed_leaves_no_server() {
             .unwrap();
         assert!(sent.success());
         child.wait().unwrap();
-        wait_until("no server runs", || servers(&track).is_empty());
+        // deadheat and its workers name the server on their command lines.
+        wait_until("nothing runs", || processes(&track, "server.py").is_empty());
     }
 }
 

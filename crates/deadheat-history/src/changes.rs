@@ -413,6 +413,18 @@ mod tests {
         Levels::solve(history.len(), &races(history), 0).unwrap()
     }
 
+    fn edge(from: usize, to: usize, effect: f64) -> Edge {
+        Edge {
+            from,
+            to,
+            effect,
+            se: 0.01,
+            df: 9.0,
+            host: 0,
+            run: None,
+        }
+    }
+
     fn series(count: usize) -> Vec<usize> {
         (0..count).collect()
     }
@@ -452,15 +464,6 @@ mod tests {
 
     #[test]
     fn a_commit_of_another_part_hides_no_step_between_its_neighbours() {
-        let edge = |from, to, effect| Edge {
-            from,
-            to,
-            effect,
-            se: 0.01,
-            df: 9.0,
-            host: 0,
-            run: None,
-        };
         // Commit 1 raced only against commit 3, which is outside of the series.
         let levels = Levels::solve(4, &[edge(0, 2, 0.2), edge(1, 3, 0.0)], 0).unwrap();
         let found = changes(&levels, &series(3), &[], 0.05);
@@ -476,15 +479,6 @@ mod tests {
 
     #[test]
     fn a_step_that_two_parts_show_is_no_creep_of_either() {
-        let edge = |from, to, effect| Edge {
-            from,
-            to,
-            effect,
-            se: 0.01,
-            df: 9.0,
-            host: 0,
-            run: None,
-        };
         let edges = [edge(0, 2, 0.2), edge(2, 4, 0.0), edge(1, 3, 0.2)];
         let levels = Levels::solve(5, &edges, 0).unwrap();
         let found = changes(&levels, &series(5), &[], 0.05);
@@ -494,16 +488,8 @@ mod tests {
 
     #[test]
     fn a_series_that_is_not_connected_is_told_as_such() {
-        let edge = |from, to| Edge {
-            from,
-            to,
-            effect: 0.0,
-            se: 0.01,
-            df: 9.0,
-            host: 0,
-            run: None,
-        };
-        let levels = Levels::solve(5, &[edge(0, 1), edge(3, 4)], 0).unwrap();
+        let edges = [edge(0, 1, 0.0), edge(3, 4, 0.0)];
+        let levels = Levels::solve(5, &edges, 0).unwrap();
         let found = changes(&levels, &series(5), &[], 0.05);
         assert_eq!((found.unconnected, found.steps.len()), (2, 0));
         assert_eq!(changes(&levels, &[], &[], 0.05), Changes::default());

@@ -191,18 +191,7 @@ impl ServerOptions {
         });
         let lists = self.parameter_list.chunks_exact(2);
         let lists = lists.map(|list| Parameter::list(&list[0], &list[1]));
-        let lists = lists.collect::<Result<Vec<_>, _>>()?;
-        let parameters = combinations(&lists)?;
-        for (at, values) in parameters.iter().enumerate() {
-            if parameters[..at].contains(values) {
-                let values: Vec<String> = values
-                    .iter()
-                    .map(|(name, value)| format!("{name}={value}"))
-                    .collect();
-                let why = format!("{} is given twice", values.join(" "));
-                return Err(wrong("--parameter-list", why));
-            }
-        }
+        let parameters = combinations(&lists.collect::<Result<Vec<_>, _>>()?)?;
         let ready = self.ready.as_deref();
         let load = Load {
             server: server_words,

@@ -86,6 +86,16 @@ impl Load {
                 )));
             }
         }
+        let names = self.names();
+        if let Some((_, twice)) = names
+            .iter()
+            .enumerate()
+            .find(|(at, one)| names[..*at].contains(one))
+        {
+            return Err(Failure::Usage(format!(
+                "--parameter-list: {twice} is given twice"
+            )));
+        }
         if self.grace > LONGEST_GRACE {
             return Err(Failure::Usage(format!(
                 "--grace must be at most {} s",

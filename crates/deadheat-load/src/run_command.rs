@@ -63,7 +63,8 @@ impl Running {
         }
     }
 
-    /// Ends what the command left behind when it ended, so that it does not count as the server.
+    /// Kills the processes that the command has left running, because they would count as processes
+    /// of the server.
     pub(crate) fn end_rest(&self) {
         const MOST_TRIES: u32 = 50;
         for _ in 0..MOST_TRIES {

@@ -127,7 +127,8 @@ impl Usage {
 /// Returns the CPU time between two readings, and true if the time of processes that ended is
 /// unknown.
 fn cpu_since(now: &HashMap<i32, [f64; 2]>, before: &HashMap<i32, [f64; 2]>) -> (f64, bool) {
-    /// Times of children are rounded to clock ticks, for each parent, user and system time separately.
+    /// The system rounds the CPU times of children to clock ticks, separately for each parent, and for
+    /// user and system time.
     const ROUNDING_NS: f64 = 40e6;
     let (mut own, mut children) = (0.0, 0.0);
     for (pid, now) in now {

@@ -355,7 +355,7 @@ impl Server {
     /// Waits after a burst until the server is quiet, so that it does not disturb the other server.
     pub(crate) fn rest(&mut self) {
         const LIMIT: Duration = Duration::from_millis(500);
-        // A server that works all the time would only make the race longer.
+        // Waiting again and again for a server that is never quiet would only make the race longer.
         const MOST: u32 = 3;
         if self.restless < MOST {
             let is_quiet = wait_until_quiet(LIMIT);
@@ -449,8 +449,8 @@ fn list(ports: &[u16]) -> String {
     }
 }
 
-/// Returns a random port on which nothing listens, if possible one outside the range of ephemeral
-/// ports, so that no outgoing connection takes the port before the server does.
+/// Returns a random free port. If possible, it lies outside the range of ephemeral ports, so that no
+/// outgoing connection takes it before the server does.
 fn free_port() -> Result<u16, String> {
     const FIRST: u16 = 10_000;
     const LEAST: u16 = 1_000;

@@ -35,7 +35,8 @@ const LAST_MOMENT: Duration = Duration::from_secs(3);
 ///
 /// Fails if an option is wrong, or if deadheat has not started this process as a worker.
 pub fn work(args: &WorkerArgs) -> Result<Status, Failure> {
-    // `killall -9 deadheat` must not end the processes that end the servers.
+    // With another name than `deadheat`, this process survives `killall -9 deadheat` and ends its
+    // server.
     let _ = nix::sys::prctl::set_name(c"dh-load");
     let (load, judged) = args.load()?;
     let pipes = Pipes::taken(load.grace).ok_or_else(|| {
@@ -388,7 +389,7 @@ fn blocks_for(burst_ns: f64) -> Option<u32> {
     const BURSTS_PER_BLOCK: f64 = 4.0;
     const MOST: f64 = 12.0;
     let blocks = (BURSTS_NS / (BURSTS_PER_BLOCK * burst_ns)).round();
-    // With an odd number, one order of a pair of blocks would come more often.
+    // Blocks come in pairs of both orders, so an odd number would favour one order.
     let even = |blocks: u32| if blocks > 1 { blocks & !1 } else { blocks };
     (blocks >= 1.0).then(|| even(blocks.min(MOST) as u32))
 }

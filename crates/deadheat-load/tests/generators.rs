@@ -465,6 +465,9 @@ fn reads_memtier() {
         ("p99", 4_991_000.0),
         ("p99.9", 8_159_000.0),
     ];
+    let all = read_with_stderr("memtier", "memtier_zero", "memtier_zero_stderr");
+    assert_eq!((all.requests, all.rate), (Some(4000.0), Some(73_278.0)));
+    assert_eq!(all.latencies[0], ("mean".to_owned(), 109_020.0));
     let all = read("memtier", "memtier_histogram");
     assert_eq!(all, report(None, 26656.0, &[], &latencies));
     let all = read_with_stderr("memtier", "memtier_errors", "memtier_errors_stderr");

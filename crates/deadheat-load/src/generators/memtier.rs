@@ -46,8 +46,14 @@ fn read(stdout: &str, stderr: &str) -> Option<Report> {
     }
     let (columns, cells) = totals?;
     let ops = columns.iter().position(|column| *column == "Ops/sec")?;
-    let rate = number(cells[ops])?;
+    let printed = number(cells[ops])?;
     let progress = Progress::read(stderr);
+    // After a run of some hundredths of a second, the table may have rates of 0.
+    let rate = if printed > 0.0 {
+        printed
+    } else {
+        progress.rate.unwrap_or(printed)
+    };
     let all = progress.operations;
     let requests = all.map(|all| f64::max(all - progress.error_replies, 0.0));
     let mut report = progress.report;
@@ -57,7 +63,7 @@ fn read(stdout: &str, stderr: &str) -> Option<Report> {
         _ => rate,
     });
     // Without a request, the table has the lower bound of the histogram.
-    if rate > 0.0 {
+    if report.rate.is_some_and(|rate| rate > 0.0) {
         for (column, cell) in columns.iter().zip(cells) {
             let name = match column.strip_suffix("Latency").map(str::trim) {
                 Some("" | "Avg.") => Some("mean".to_owned()),
@@ -77,6 +83,8 @@ fn read(stdout: &str, stderr: &str) -> Option<Report> {
 struct Progress {
     report: Report,
     operations: Option<f64>,
+    /// Operations per second, on average over the last run.
+    rate: Option<f64>,
     error_replies: f64,
 }
 
@@ -90,6 +98,7 @@ impl Progress {
                 let earlier = last.filter(|(before, _)| *before != run);
                 earlier_runs += earlier.map_or(0.0, |(_, count)| count);
                 last = Some((run, count));
+                progress.rate = average(line);
             }
             progress.read_error(line);
         }
@@ -111,6 +120,13 @@ impl Progress {
             self.report.add_errors(Some(1.0), words);
         }
     }
+}
+
+/// Parses 65461, the rate of `…: 4000 ops, 0 (avg: 65461) ops/sec, …`.
+fn average(line: &str) -> Option<f64> {
+    let (_, rest) = line.split_once("(avg:")?;
+    let (rate, _) = rest.split_once(") ops/sec")?;
+    number(rate.trim())
 }
 
 /// Parses the run and the count of `[RUN #1 100%, 0 secs] 0 threads 4 conns: 4000 ops, …`.
