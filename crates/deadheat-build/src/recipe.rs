@@ -167,12 +167,10 @@ impl CargoBuild {
     ) -> Result<String, BuildError> {
         let mut command = match &self.toolchain {
             None => rustc(directory),
-            Some(toolchain) => {
-                let mut command = in_toolchain(toolchain, "rustc".as_ref());
-                command.stdout(Stdio::piped()).stderr(Stdio::piped());
-                command
-            }
+            Some(toolchain) => in_toolchain(toolchain, "rustc".as_ref()),
         };
+        // If there is no compiler, cargo says so when it builds.
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let done = interruption.run(command.arg("-vV"), None)?;
         match &self.toolchain {
             Some(toolchain) if !done.status.success() => Err(BuildError::NoToolchain {

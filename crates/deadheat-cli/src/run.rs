@@ -309,6 +309,13 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
     }
 }
 
+fn no_program(word: &str) -> String {
+    match Path::new(word).exists() {
+        true => format!("'{word}' is not a program to race"),
+        false => format!("there is no program '{word}' to race"),
+    }
+}
+
 /// Returns true for a number with or without a unit, for a list of numbers, and for a unit alone.
 fn looks_like_a_value(word: &str) -> bool {
     const UNITS: [&str; 10] = ["", "%", "ns", "us", "µs", "ms", "s", "m", "min", "h"];
@@ -342,7 +349,8 @@ impl RunArgs {
         }
         match others.iter().find(|other| !exists(other)) {
             Some(word) => Err(Failure::Contender(format!(
-                "there is no program '{word}' to race{HELP}{}",
+                "{}{HELP}{}",
+                no_program(word),
                 self.in_place_of(word)
             ))),
             None => Ok(()),
@@ -370,7 +378,8 @@ impl RunArgs {
                 _ => continue,
             };
             return Err(Failure::Contender(format!(
-                "there is no program '{word}' to race{HELP}{advice}"
+                "{}{HELP}{advice}",
+                no_program(word)
             )));
         }
         Ok(())

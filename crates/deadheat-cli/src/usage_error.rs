@@ -553,7 +553,9 @@ impl Refused<'_> {
             true => at + 1,
             false => words.len(),
         };
-        is_one.then(|| quote_commands(&words[..end]))
+        let more = (end < words.len()).then_some("…");
+        let words: Vec<&str> = words[..end].iter().copied().chain(more).collect();
+        is_one.then(|| quote_commands(&words))
     }
 }
 

@@ -30,7 +30,8 @@ fn track() -> Track {
     put("settings.toml", "[package]\nname = \"x\"\n");
     put("notes.txt", "bought milk\n");
     put("excel.csv", "Messung;Alt;Neu\n1;12,3;11,9\n2;12,1;11,8\n");
-    put("tabs.txt", "name\ttime\nsort\t1.5\n");
+    put("tabs.txt", "\nname\ttime\nsort\t1.5\n");
+    put("time.txt", "\nreal\t0m1.2s\nuser\t0m1.1s\nsys\t0m0.1s\n");
     put("empty.json", "");
     put("list.json", "[]");
     put("none.json", r#"{"benchmarks":[]}"#);
@@ -200,6 +201,14 @@ fn numbers_and_shares_are_answered_by_what_is_wrong_with_them() {
             &["write a share of the iterations, such as 99% or 0.99"],
         ),
         (&["--alpha", "5"], &["at most 0.5", "did you mean 5%?"]),
+        (
+            &["--alpha", "95%"],
+            &["not 95%\n", "for a confidence level of 95%, write 5%"],
+        ),
+        (
+            &["--alpha", "0.99"],
+            &["a confidence level of 99%, write 1%"],
+        ),
         (&["--quantile", "99"], &["did you mean 99%?"]),
         (&["--budget", "10 parsecs"], &["not a unit of time", "30s"]),
         (&["--timeout", "-3"], &["'-3' is not a time"]),
@@ -531,7 +540,12 @@ fn files_that_hold_something_else_are_answered_by_what_they_are() {
         (
             &["compare", "tabs.txt", "tabs.txt"],
             4,
-            &["tabs.txt:1:5: the columns are separated by tabs"],
+            &["tabs.txt:2:5: the columns are separated by tabs"],
+        ),
+        (
+            &["compare", "time.txt", "time.txt"],
+            4,
+            &["time.txt is the output of time", "deadheat run OLD NEW"],
         ),
         (&["analyze", "empty.json"], 4, &["empty.json is empty"]),
         (

@@ -215,8 +215,8 @@ Self::OtherProtocol { theirs, ours } => write!(f, "uses version {theirs} of the 
                                                    build it with a release of deadheat that uses \
                                                    version {ours}"),
 Self::NoBenchmarks { ended, instead: Some(instead), .. } => write!(f, "{ended} and lists no benchmarks: it is {instead}"),
-Self::NoBenchmarks { ended, wrote, instead: None } => write!(f, "{ended} and lists no benchmarks; {wrote}\nhelp: deadheat run OLD NEW races whole executions, and deadheat explain -- OLD NEW profiles them; \
-         if it has benchmarks, --harness names its harness (docs/suites.md)"),
+Self::NoBenchmarks { ended, wrote, instead: None } => write!(f, "{ended} and lists no benchmarks; {wrote}\nhelp: deadheat run OLD NEW races whole executions (of commits: deadheat rev --run CMD), and deadheat \
+         explain -- OLD NEW profiles them; if it has benchmarks, --harness names its harness (docs/suites.md)"),
 Self::TooMany { listed } => write!(f, "lists {listed} benchmarks, and deadheat races at most 100000 of a program\nhelp: \
                  race fewer, such as one program for each group"),
 Self::WithoutSuite => f.write_str("defines no benchmarks: it ends without deadheat.suite(), the last line of a file of Python \

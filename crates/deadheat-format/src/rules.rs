@@ -163,7 +163,8 @@ fn read(bytes: &[u8]) -> Result<RulesFile, FileProblem> {
                 let settings = Setting::in_file(false).map(|setting| setting.name);
                 let others = ["include", "exclude", "benchmark", "ignore"];
                 let known: Vec<&str> = settings.chain(others).collect();
-                return Err(document.unknown(&entry, "of the file", &known));
+                let of = "of the file (all else is set on the command line)";
+                return Err(document.unknown(&entry, of, &known));
             }
         }
     }

@@ -161,7 +161,7 @@ fn unknown_keys_are_refused_with_the_nearest_right_one() {
         ),
         (
             "colour = \"red\"",
-            "the keys of the file are margin, alpha,",
+            "the keys of the file (all else is set on the command line) are margin, alpha,",
         ),
         (
             "[[ignore]]\nwhatever.else = 1",
@@ -212,7 +212,7 @@ fn values_that_make_no_sense_name_their_key_and_place() {
         ),
         (
             "alpha = 0.6",
-            "alpha must be above 0 and at most 0.5, not 0.6",
+            "alpha must be above 0 and at most 0.5 (50%), not 0.6",
         ),
         (
             "\nbudget = \"3 parsecs\"",

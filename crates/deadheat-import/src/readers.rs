@@ -378,7 +378,8 @@ pub enum SavedFormat {
 /// Returns the format of a text, recognised by its first line or by the fields of its outermost
 /// object.
 pub fn saved_format(file: &Path, text: &[u8]) -> Result<SavedFormat, FormatError> {
-    let text = without_mark(text).trim_ascii_start();
+    let whole = without_mark(text);
+    let text = whole.trim_ascii_start();
     match text.first() {
         None => Err(FileProblem::Empty.of(file)),
         // A program may log JSON before the results.
@@ -394,15 +395,16 @@ pub fn saved_format(file: &Path, text: &[u8]) -> Result<SavedFormat, FormatError
                 match (others::json(text), json::broken(text)) {
                     (None, Some((problem, true))) => problem.of(file),
                     // Text such as a settings file may begin with a bracket.
-                    (None, Some((_, false))) => not_json(file, text),
+                    (None, Some((_, false))) => not_json(file, whole),
                     (known, _) => unknown(file, known, "a JSON list of an unknown tool"),
                 }
             }),
-        Some(_) => of_lines(text).ok_or_else(|| not_json(file, text)),
+        Some(_) => of_lines(text).ok_or_else(|| not_json(file, whole)),
     }
 }
 
-fn not_json(file: &Path, text: &[u8]) -> FormatError {
+fn not_json(file: &Path, whole: &[u8]) -> FormatError {
+    let text = whole.trim_ascii_start();
     if let Some(kind) = kind_of_bytes(text).filter(|_| others::text(text).is_none()) {
         return unknown(file, None, &format!("{kind}, not a file of results"));
     }
@@ -410,7 +412,7 @@ fn not_json(file: &Path, text: &[u8]) -> FormatError {
     let found = match text.trim_ascii_end() {
         b"null" => "JSON that holds nothing but null",
         _ if text.contains(&0) => "neither text nor packed by gzip or zstd",
-        _ => match table_of_another_separator(file, text).filter(|_| known.is_none()) {
+        _ => match table_of_another_separator(file, whole).filter(|_| known.is_none()) {
             Some(error) => return error,
             None => "in no format that deadheat knows",
         },

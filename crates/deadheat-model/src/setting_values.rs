@@ -20,6 +20,8 @@ pub struct ShareRange {
     least: f64,
     most: f64,
     includes_most: bool,
+    /// Users of other tools may give 1 minus this share.
+    may_be_complement: bool,
 }
 
 impl ShareRange {
@@ -31,15 +33,17 @@ impl ShareRange {
         least: 0.0,
         most: 1.0,
         includes_most: false,
+        may_be_complement: false,
     };
     /// The valid probabilities of a wrong verdict.
     pub const ALPHA: ShareRange = ShareRange {
-        words: "above 0 and at most 0.5",
+        words: "above 0 and at most 0.5 (50%)",
         meaning: "a probability",
         example: ["5%", "0.05"],
         least: 0.0,
         most: 0.5,
         includes_most: true,
+        may_be_complement: true,
     };
     /// The valid quantiles. A quantile closer to 0 or 1 would take tens of thousands of iterations
     /// per replicate.
@@ -50,6 +54,7 @@ impl ShareRange {
         least: 0.001,
         most: 0.999,
         includes_most: true,
+        may_be_complement: false,
     };
 
     /// Returns true if the range contains a share; false for NaN.
@@ -68,7 +73,12 @@ impl ShareRange {
         let advice = format!("write {}, such as {percent} or {number}", self.meaning);
         let share = share_of(text, &advice)?;
         if text.contains('%') && !self.holds(share) {
-            return Err(format!("must be {}, not {}", self.words, text.trim()));
+            let advice = self.of_confidence(share);
+            return Err(format!(
+                "must be {}, not {}{advice}",
+                self.words,
+                text.trim()
+            ));
         }
         self.check(share)
     }
@@ -94,12 +104,26 @@ impl ShareRange {
         if self.holds(share) {
             return Ok(share);
         }
-        let advice = if share >= 1.0 && self.holds(share / 100.0) {
+        let of_percent = share / 100.0;
+        let advice = if share >= 1.0 && self.holds(of_percent) {
             format!("{HELP}did you mean {share}%?")
+        } else if share >= 1.0 {
+            self.of_confidence(of_percent)
         } else {
-            String::new()
+            self.of_confidence(share)
         };
         Err(format!("must be {}, not {share}{advice}", self.words))
+    }
+
+    /// Returns the advice for a share that is the confidence level in place of alpha; empty for
+    /// any other share.
+    fn of_confidence(&self, share: f64) -> String {
+        if !self.may_be_complement || !self.holds(1.0 - share) {
+            return String::new();
+        }
+        let confidence = (share * 1e4).round() / 1e2;
+        let alpha = (1e4 - confidence * 1e2).round() / 1e2;
+        format!("{HELP}for a confidence level of {confidence}%, write {alpha}%")
     }
 }
 

@@ -38,8 +38,8 @@ impl ShardNumber {
                 Ok(Self::Of(index, count))
             }
             _ => Err(format!(
-                "'{text}' does not name a part of a race\nhelp: write 2/4 for the second of four, \
-                 or auto"
+                "'{text}' does not name a part of a race\nhelp: the four parts of a race are 1/4, \
+                 2/4, 3/4 and 4/4; auto takes the part from the CI system or the scheduler"
             )),
         }
     }

@@ -226,7 +226,11 @@ pub fn judged_nothing(analysis: &Analysis, glyphs: Glyphs) -> Option<String> {
         .filter(|one| one.suite.is_unjudged);
     let unjudged: Vec<String> = unjudged
         .map(|one| match &one.candidate {
-            None => format!("'{}' was measured alone", called(one)),
+            None => format!(
+                "'{}' was measured alone, without a second side, such as the OLD in deadheat \
+                 compare OLD NEW",
+                called(one)
+            ),
             Some(_) if one.verdict.is_some() => {
                 format!("the rules file excludes '{}'", called(one))
             }

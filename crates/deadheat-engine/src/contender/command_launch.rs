@@ -8,12 +8,13 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use deadheat_model::{
-    Benchmark, CommandLine, Contender, HELP, Input, Output, Slot, Workload, without_help,
+    Benchmark, CommandLine, Contender, HELP, Input, Output, Slot, Workload, suggestion,
+    without_help,
 };
 
 use crate::command_failure::{CommandError, shortened, stopped_by};
 use crate::error::EngineError;
-use crate::executable::program_paths;
+use crate::executable::{is_executable, program_paths};
 use crate::launcher::image::{Image, MOST_OUTPUT};
 use crate::launcher::wire::{HookEnd, Launch, NO_IMAGE, Outcome};
 use crate::start_failure::why_not_started;
@@ -258,7 +259,13 @@ fn missing_program(program: &str) -> String {
             "there is no program '{name}', because only a shell sets a variable in front of a command\
              {HELP}-S runs commands in a shell; env NAME=VALUE COMMAND needs none"
         ),
-        _ if program.contains('/') => format!("there is no program '{name}'"),
+        _ if program.contains('/') => {
+            let advice = match similar_program(Path::new(program)) {
+                Some(similar) => format!("did you mean '{}'?", shortened(&similar)),
+                None => "check its path, and whether a build writes it".to_owned(),
+            };
+            format!("there is no program '{name}'{HELP}{advice}")
+        }
         _ if Path::new(program).is_file() => format!(
             "there is no program '{name}' in PATH{HELP}to start the file {name} of this folder, \
              write ./{name}"
@@ -268,6 +275,22 @@ fn missing_program(program: &str) -> String {
              the commands in a shell"
         ),
     }
+}
+
+/// Returns the program in the same folder whose name is most similar to that of a missing one.
+fn similar_program(missing: &Path) -> Option<String> {
+    const MOST_LOOKED_AT: usize = 5000;
+    let folder = missing.parent()?;
+    let entries = std::fs::read_dir(folder).ok()?.take(MOST_LOOKED_AT);
+    let programs = entries
+        .flatten()
+        .filter(|entry| is_executable(&entry.path()));
+    let names: Vec<String> = programs
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    let wanted = missing.file_name()?.to_str()?;
+    let similar = suggestion(wanted, names.iter().map(String::as_str))?;
+    Some(folder.join(similar).display().to_string())
 }
 
 /// Returns true if `name` is a valid name of a shell variable.

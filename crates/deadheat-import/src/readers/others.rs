@@ -13,6 +13,8 @@ struct Unread {
     instead: &'static str,
 }
 
+const ONE_TIME: &str =
+    "one execution cannot be compared: deadheat run OLD NEW races the two commands";
 const TIDY: &str = "write its samples as tidy CSV (benchmark,contender,replicate,wall_ns)";
 const CRITERION: &str = "give the folder target/criterion";
 const GOOGLE: &str = "record with --benchmark_out=FILE --benchmark_out_format=json";
@@ -101,7 +103,7 @@ const JSON: [Unread; 13] = [
 ];
 
 /// Kinds of text other than JSON, and of binary files.
-const TEXT: [Unread; 35] = [
+const TEXT: [Unread; 37] = [
     unread(
         &["torch.utils.benchmark"],
         "a pickle of torch.utils.benchmark",
@@ -236,6 +238,16 @@ const TEXT: [Unread; 35] = [
         &["Performance counter stats for"],
         "the console output of perf stat",
         "it has averages, but no samples: deadheat run OLD NEW races the two commands",
+    ),
+    unread(
+        &["real\t", "\nuser\t", "\nsys\t"],
+        "the output of time",
+        ONE_TIME,
+    ),
+    unread(
+        &["user ", "system ", "elapsed ", "%CPU"],
+        "the output of time",
+        ONE_TIME,
     ),
     unread(
         &["time/iter (avg)"],

@@ -12,7 +12,7 @@ use deadheat_engine::{Pilot, Piloted, least_warm_up_rounds};
 use deadheat_format::{FileProblem, NOWHERE, ensure_folder, ensure_writable};
 use deadheat_model::{
     Benchmark, Contender, Design, Front, HELP, LevelOverride, Looks, Metric, Plan, RaceSettings,
-    Rerun, RerunKind,
+    Rerun, RerunKind, ShareRange,
 };
 use deadheat_report::units::waiting;
 
@@ -51,7 +51,8 @@ fn unplannable(error: &LooksError) -> String {
             )
         }
         LooksError::Alpha(alpha) => {
-            format!("--alpha must be above 0 and at most 0.5, not {alpha}")
+            let range = ShareRange::ALPHA.words;
+            format!("--alpha must be {range}, not {alpha}")
         }
     }
 }
