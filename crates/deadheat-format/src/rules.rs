@@ -163,7 +163,10 @@ fn read(bytes: &[u8]) -> Result<RulesFile, FileProblem> {
                 let settings = Setting::in_file(false).map(|setting| setting.name);
                 let others = ["include", "exclude", "benchmark", "ignore"];
                 let known: Vec<&str> = settings.chain(others).collect();
-                let of = "of the file (all else is set on the command line)";
+                let of = match entry.value.get_ref() {
+                    DeValue::Table(_) => "of the file, above its first [[table]],",
+                    _ => "of the file (all else is set on the command line)",
+                };
                 return Err(document.unknown(&entry, of, &known));
             }
         }

@@ -62,7 +62,7 @@ impl IndexArgs {
             Failure::Usage(format!(
                 "there is no index {}, so no race was added to it yet{HELP}deadheat history extend \
                  OLD..NEW races commits and creates the index; deadheat history add {folder} adds the \
-                 races recorded there",
+                 races of two commits (deadheat rev) that are recorded there",
                 shown(&path)
             ))
         })

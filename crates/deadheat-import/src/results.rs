@@ -95,8 +95,10 @@ impl Results {
 
     fn add(&mut self, mut benchmark: ResultBenchmark) {
         let mut name = benchmark.name.clone();
-        while let Some(times) = self.names.get_mut(&name) {
-            // Counts up, so that a thousand equal names do not need a search each.
+        while self.names.contains_key(&name) {
+            // The number counts up from one benchmark to the next. Each of ten thousand equal names
+            // would otherwise try all numbers, where a file also has a benchmark of each number.
+            let times = self.names.entry(benchmark.name.clone()).or_insert(1);
             *times += 1;
             name = format!("{} #{times}", benchmark.name);
         }

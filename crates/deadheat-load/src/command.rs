@@ -160,9 +160,10 @@ impl ServerOptions {
         if generator.is_none() && self.value.is_empty() && self.requests.is_none() {
             return Err(Failure::Usage(format!(
                 "'{}' is not a load generator that deadheat knows, so deadheat cannot read \
-                 what the command prints{HELP}if this is a script that starts wrk, hey or another generator of \
-                 deadheat load --list-generators, add --generator NAME; for any other program, --requests \
-                 REGEX reads the number of requests, or --value 'requests/s=Rate: ([0-9.]+)' a metric",
+                 what the command prints{HELP}use one that it knows, such as wrk -t1 -c32 -d1s \
+                 http://localhost:{{port}}/ (deadheat load --list-generators lists them; for a \
+                 script that starts one, add --generator NAME); of any other program, --requests \
+                 REGEX or --value 'NAME=REGEX' reads a number that it prints",
                 load[0]
             )));
         }

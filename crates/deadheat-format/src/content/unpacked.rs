@@ -136,6 +136,11 @@ impl<'p> Frames<'p> {
 
 impl Read for Frames<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // The decoder first collects in a buffer of its own as much as is asked for: 1.5 GB, when
+        // the vector of a whole file was filled.
+        const MOST_AT_ONCE: usize = 1 << 20;
+        let room = buffer.len().min(MOST_AT_ONCE);
+        let buffer = &mut buffer[..room];
         loop {
             if let Some(frame) = &mut self.frame {
                 match frame.read(buffer)? {

@@ -207,8 +207,7 @@ fn foreign(file: &Path, found: &str) -> FormatError {
         file,
         format!(
             "is not a run file, but {found}{HELP}races write run files ({SCHEMA}) with --save \
-             and into .deadheat/runs, deadheat plan writes one for --plan; deadheat compare reads results \
-             of other tools"
+             and into .deadheat/runs; deadheat compare OLD NEW reads results of other tools"
         ),
     )
 }
