@@ -20,6 +20,10 @@ WARM, COLD = "warm", "cold"
 # In the order in which they are looked for.
 LIBRARIES = ("torch", "cupy", "numba")
 WAY_OUT = "to race by wall time on the CPU, set device='cpu'"
+MISSING = (
+    "finds no CUDA device: torch, cupy or numba is needed to reach one, and this Python has none "
+    f"of them; {WAY_OUT}"
+)
 
 
 def index_of(device: str | None) -> int | None:
@@ -59,13 +63,8 @@ def library_in_use() -> Library | None:
     return None
 
 
-def opened(library: Library | None, index: int) -> Library:
+def open_device(library: Library, index: int) -> None:
     """Makes the CUDA context of this process, on this device."""
-    if library is None:
-        raise Refused(
-            "finds no CUDA device: torch, cupy or numba is needed to reach one, and this Python "
-            f"has none of them; {WAY_OUT}"
-        )
     try:
         devices, why = library.devices(), ""
     except Exception as error:
@@ -76,7 +75,6 @@ def opened(library: Library | None, index: int) -> Library:
         others = "cuda:0" if devices == 1 else f"cuda:0 to cuda:{devices - 1}"
         raise Refused(f"finds no cuda:{index}: {library.name} sees {others}")
     library.open(index)
-    return library
 
 
 def driver_is_open() -> bool:

@@ -1,9 +1,8 @@
-"""Arrays of torch, CuPy and Numba: their bytes, and where two of them first differ.
-
-Only the pilot and comparisons of outputs import this module.
-"""
+"""Arrays of torch, CuPy and Numba: their bytes, and where two of them first differ."""
 
 from __future__ import annotations
+
+from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +16,23 @@ def library_of(array: Any) -> str:
 def is_array(value: Any) -> bool:
     """Returns whether a value is an array, and not a number type or a module of these libraries."""
     return hasattr(value, "shape") and hasattr(value, "dtype")
+
+
+def index_of_device(array: Any) -> int | None:
+    """The number of the GPU that an array is on; None if its library does not tell."""
+    device = getattr(array, "device", None)
+    found = getattr(device, "index" if library_of(array) == "torch" else "id", None)
+    return found if isinstance(found, int) else None
+
+
+def address_of(array: Any) -> int:
+    """The address of the memory of an array; 0 if it has none."""
+    if hasattr(array, "data_ptr"):
+        return int(array.data_ptr())
+    for interface in ("__cuda_array_interface__", "__array_interface__"):
+        if hasattr(array, interface):
+            return int(getattr(array, interface)["data"][0])
+    return 0
 
 
 def pieces_of(array: Any, count: int, size: int) -> list[bytes]:
@@ -46,31 +62,60 @@ def fetched(piece: Any) -> bytes:
 def first_apart(baseline: Any, candidate: Any, rtol: float, atol: float) -> tuple[int, ...] | None:
     """The index of the first two numbers that differ by more than `atol + rtol · |baseline|`; None
     if all agree. NaN agrees with NaN."""
-    if library_of(baseline) == library_of(candidate) == "torch":
-        import torch
-
-        kind = torch.promote_types(baseline.dtype, candidate.dtype)
-        one, other = (each.detach().to(baseline.device, kind) for each in (baseline, candidate))
-        if (rtol or atol) and (kind.is_floating_point or kind.is_complex):
-            close = torch.isclose(other, one, rtol=rtol, atol=atol, equal_nan=True)
-        else:
-            close = (other == one) | ((other != other) & (one != one))
-        apart = (~close).nonzero()
-        return tuple(apart[0].tolist()) if len(apart) else None
-    import numpy
-
-    both = [
-        each.copy_to_host() if hasattr(each, "copy_to_host") else each
-        for each in (baseline, candidate)
-    ]
-    library: Any = numpy
-    if library_of(both[0]) == library_of(both[1]) == "cupy":
-        import cupy
-
-        library = cupy
-    close = library.isclose(both[1], both[0], rtol=rtol, atol=atol, equal_nan=True)
+    libraries = {library_of(baseline), library_of(candidate)}
+    if libraries == {"torch"}:
+        return first_apart_of_torch(baseline, candidate, rtol, atol)
+    is_of_cupy = libraries == {"cupy"}
+    library: Any = import_module("cupy" if is_of_cupy else "numpy")
+    if not is_of_cupy:
+        baseline, candidate = on_host(baseline), on_host(candidate)
+    one, other = map(widened, (baseline, candidate))
+    close = library.isclose(other, one, rtol=rtol, atol=atol, equal_nan=True)
+    if not (rtol or atol):
+        # `isclose` then means equality, except for integers beyond 2^53.
+        close &= (other == one) | (other != other)
     apart = library.argwhere(~library.asarray(close))
     return tuple(int(place) for place in apart[0]) if len(apart) else None
+
+
+def first_apart_of_torch(
+    baseline: Any, candidate: Any, rtol: float, atol: float
+) -> tuple[int, ...] | None:
+    import torch
+
+    kind = torch.promote_types(baseline.dtype, candidate.dtype)
+    is_real = not kind.is_complex
+    if kind.is_floating_point and kind.itemsize < 4:
+        # A tolerance is not rounded to the eight bits of a bfloat16.
+        kind = torch.float32
+    elif (rtol or atol) and is_real and not kind.is_floating_point:
+        kind = torch.float64
+    one, other = (each.detach().to(baseline.device, kind) for each in (baseline, candidate))
+    if rtol or atol:
+        close = torch.isclose(other, one, rtol=rtol, atol=atol, equal_nan=True)
+    else:
+        close = (other == one) | ((other != other) & (one != one))
+    apart = (~close).nonzero()
+    return tuple(apart[0].tolist()) if len(apart) else None
+
+
+def on_host(array: Any) -> Any:
+    """The array as one of numpy."""
+    if library_of(array) == "torch":
+        array = array.detach().cpu()
+        # numpy has no bfloat16.
+        is_short = array.dtype.is_floating_point and array.dtype.itemsize < 4
+        return (array.float() if is_short else array).numpy()
+    for method in ("copy_to_host", "get"):
+        if hasattr(array, method):
+            return getattr(array, method)()
+    return array
+
+
+def widened(array: Any) -> Any:
+    """The array with numbers of 32 bits in place of 16, so that a tolerance is not rounded."""
+    is_short = array.dtype.kind == "f" and array.dtype.itemsize < 4
+    return array.astype("float32") if is_short else array
 
 
 def element(array: Any, at: tuple[int, ...]) -> Any:

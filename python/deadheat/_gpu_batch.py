@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from time import perf_counter_ns
 
+from deadheat._errors import Refused
 from deadheat._timing import Contender
 
 TYPE_CHECKING = False
@@ -23,9 +24,7 @@ MOST_LEAD_NS = 50_000_000
 # If the device ran out of work while the host still launched, the batch is repeated with a longer
 # lead, so many times at most.
 TRIES = 4
-# A device that is busy for longer than this after an event has work on another stream.
-TAIL_NS = 50_000
-# Calls in a CUDA graph. Fewer calls in a sample are launched one by one.
+# Calls in a CUDA graph.
 GRAPH_CALLS = 32
 # A graph that takes a smaller part of the time of its calls has not captured all of their work.
 LEAST_OF_GRAPH = 0.2
@@ -49,14 +48,14 @@ class GpuContender(Contender):
         from deadheat._timing import Instruments
 
         super().__init__(number, function, benchmark, Instruments(), 0, drain)
-        self._library = library
+        self.library = library
         self._is_cold = benchmark.is_cold
         self._launch_ns = float(LAUNCH_NS)
         # True if its calls wait for the device, so that nothing can be queued ahead.
         self.waits = False
-        self.has_graph = False
+        # Batches of the events, and those in which the device waited for the host.
+        self.batches = self.idle_batches = 0
         self._graph: Any = None
-        self._captured_of: Any = None
 
     def sample(self, given: Any, iterations: int) -> list[int]:
         """Returns the metrics of a sample: wall time, GPU time, and the peak of its memory."""
@@ -64,14 +63,23 @@ class GpuContender(Contender):
         wall, peak = self._wall(given, iterations)
         gpu = self.gpu_ns(given, iterations)
         metrics = [wall, round(gpu)]
-        return [*metrics, peak] if self._library.counts_memory else metrics
+        return [*metrics, peak] if self.library.counts_memory else metrics
+
+    def call(self, calls: tuple[Any, ...], clock: Callable[[], int]) -> tuple[int, Any]:
+        took = super().call(calls, clock)
+        limit = self.library.compile_limit()
+        if limit:
+            raise Refused(f"runs uncompiled, because torch.compile has given it up ({limit})")
+        return took
 
     def _wall(self, given: Any, iterations: int) -> tuple[int, int]:
-        library = self._library
+        library = self.library
         batches = self._batches(given, iterations)
         before = library.allocated()
         took = 0
         for calls in batches:
+            # Otherwise the peak would include the output of the call before.
+            self.kept = None
             if self._is_cold:
                 library.flush()
             library.synchronize()
@@ -93,32 +101,22 @@ class GpuContender(Contender):
             took, was_idle = self._queued(given, iterations, LEAD * 2**attempt)
             if not was_idle or self.waits:
                 break
+        self.batches += 1
+        self.idle_batches += was_idle
         return took
 
-    def look_whether_it_waits(self, given: Any) -> None:
-        """Finds out whether a call waits for the device, as `.item()` does."""
+    def look_whether_it_waits(self, given: Any, iterations: int) -> None:
+        """Finds out whether a call waits for the device, as `.item()` does, or so many calls launch
+        more than can be queued."""
         leads = [LEAD * 2**attempt for attempt in range(TRIES)]
-        self.waits = all(self._queued(given, 1, lead)[1] for lead in leads)
-
-    def leaves_work(self, given: Any) -> bool:
-        """Returns whether a call leaves work on another stream, which the events do not cover."""
-        library = self._library
-        least = MOST_LEAD_NS
-        for _ in range(3):
-            ended = library.event()
-            self.call(self.prepared(given, 1), perf_counter_ns)
-            library.record(ended)
-            library.wait(ended)
-            begun = perf_counter_ns()
-            library.synchronize()
-            least = min(least, perf_counter_ns() - begun)
-        return least > TAIL_NS
+        self.waits = any(
+            all(self._queued(given, calls, lead)[1] for lead in leads)
+            for calls in sorted({1, iterations})
+        )
 
     def _queued(self, given: Any, iterations: int, lead: float) -> tuple[float, bool]:
         """The time of the device, and whether it ran out of work while the host launched."""
-        if self.has_graph and iterations >= GRAPH_CALLS and not self._is_cold:
-            self.capture(given)
-        library = self._library
+        library = self.library
         batches = self._batches(given, iterations)
         events = [(library.event(), library.event()) for _ in batches]
         library.synchronize()
@@ -128,7 +126,7 @@ class GpuContender(Contender):
                 library.flush()
             library.spin_for(self._lead(iterations, lead))
             launched = perf_counter_ns()
-            self._launch(calls, begun, ended, given, iterations)
+            self._launch(calls, begun, ended, iterations)
             launched = perf_counter_ns() - launched
             was_idle |= library.is_done(begun)
             per_call = launched / (1 if self._is_cold else iterations)
@@ -140,18 +138,12 @@ class GpuContender(Contender):
         calls = 1 if self._is_cold else iterations
         return min(LEAST_LEAD_NS + lead * self._launch_ns * calls, MOST_LEAD_NS)
 
-    def _launch(
-        self, calls: tuple[Any, ...], begun: Any, ended: Any, given: Any, iterations: int
-    ) -> None:
-        record = self._library.record
-        if self._graph is not None and not self._is_cold and iterations >= GRAPH_CALLS:
-            replays, rest = divmod(iterations, GRAPH_CALLS)
-            left = self.prepared(given, rest) if rest else None
+    def _launch(self, calls: tuple[Any, ...], begun: Any, ended: Any, iterations: int) -> None:
+        record = self.library.record
+        if self._graph is not None and iterations % GRAPH_CALLS == 0:
             record(begun)
-            for _ in range(replays):
+            for _ in range(iterations // GRAPH_CALLS):
                 self._graph.replay()
-            if left is not None:
-                self.call(left, perf_counter_ns)
             record(ended)
             return
         events = iter((begun, ended))
@@ -164,29 +156,20 @@ class GpuContender(Contender):
         self.call(calls, mark)
 
     def capture(self, given: Any) -> None:
-        """Captures calls on this input, unless the graph that is there is of this input."""
-        if self._graph is not None and self._captured_of is given:
-            return
-        self.forget()
-        calls = GRAPH_CALLS
-        self._graph = self._library.captured(
-            lambda: self.call(self.prepared(given, calls), perf_counter_ns)
-        )
-        self._captured_of = given
+        """Captures calls on this input into a graph, unless there is a graph."""
+        if self._graph is None:
+            self._graph = self.library.captured(
+                lambda: self.call(self.prepared(given, GRAPH_CALLS), perf_counter_ns)
+            )
 
     def forget(self) -> None:
         """Drops the graph, which holds on to memory of the input that it was captured on."""
-        self._graph = self._captured_of = None
+        self._graph = None
 
     def try_graph(self, given: Any) -> None:
         """Captures a graph and compares its time with that of the calls; raises if that fails."""
         single = self.gpu_ns(given, GRAPH_CALLS)
-        self.has_graph = True
-        try:
-            took = min(self.gpu_ns(given, GRAPH_CALLS) for _ in range(3))
-            if took < LEAST_OF_GRAPH * single:
-                raise RuntimeError("a CUDA graph of it lacks some of its work")
-        except BaseException:
-            self.has_graph = False
-            self.forget()
-            raise
+        self.capture(given)
+        took = min(self.gpu_ns(given, GRAPH_CALLS) for _ in range(3))
+        if took < LEAST_OF_GRAPH * single:
+            raise RuntimeError("a CUDA graph of it lacks some of its work")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 # Bits of `nvmlDeviceGetCurrentClocksThrottleReasons`, by NVML's documentation.
@@ -21,20 +24,31 @@ STEP = 0.02
 
 
 class State:
-    """Clocks in MHz, the temperature in °C, and the bits of the reasons for throttling."""
+    """Clocks in MHz, the temperature in °C, and the bits of the reasons for throttling; None for
+    readings that the device lacks."""
 
-    def __init__(self, sm: int, memory: int, temperature: int, reasons: int) -> None:
+    def __init__(
+        self, sm: int | None, memory: int | None, temperature: int | None, reasons: int | None
+    ) -> None:
         self.sm = sm
         self.memory = memory
         self.temperature = temperature
-        self.reasons = reasons
+        self.throttled = (reasons or 0) & THROTTLED
+        readings = {"SM clock": sm, "memory clock": memory, "throttle reasons": reasons}
+        self.missing = [name for name, value in readings.items() if value is None]
 
     def __str__(self) -> str:
-        said = (
-            f"SM at {self.sm} MHz, memory at {self.memory} MHz, {self.temperature} degrees Celsius"
-        )
-        named = [name for bit, name in REASONS.items() if self.reasons & bit]
-        return f"{said}, throttled ({', '.join(named)})" if named else said
+        said = [
+            words.format(value)
+            for words, value in (
+                ("SM at {} MHz", self.sm),
+                ("memory at {} MHz", self.memory),
+                ("{} degrees Celsius", self.temperature),
+            )
+            if value is not None
+        ]
+        named = [name for bit, name in REASONS.items() if self.throttled & bit]
+        return ", ".join([*said, f"throttled ({', '.join(named)})"] if named else said)
 
 
 class Clocks:
@@ -46,36 +60,55 @@ class Clocks:
         try:
             import pynvml
         except ImportError:
-            self.problem = "nvidia-ml-py is not installed"
+            self.problem = "nvidia-ml-py is not installed (`pip install nvidia-ml-py`)"
             return
         try:
             pynvml.nvmlInit()
-            by_uuid = address.startswith("GPU-")
-            find = pynvml.nvmlDeviceGetHandleByUUID if by_uuid else None
-            self._device = (find or pynvml.nvmlDeviceGetHandleByPciBusId)(address)
+            self._device = device_at(pynvml, address)
             self._nvml = pynvml
-            self.read()
         except Exception as error:
             self.problem = " ".join(str(error).split()) or type(error).__name__
-            self._nvml = None
 
     def read(self) -> State | None:
-        nvml, device = self._nvml, self._device if self._nvml is not None else None
+        nvml = self._nvml
         if nvml is None:
             return None
         return State(
-            nvml.nvmlDeviceGetClockInfo(device, nvml.NVML_CLOCK_SM),
-            nvml.nvmlDeviceGetClockInfo(device, nvml.NVML_CLOCK_MEM),
-            nvml.nvmlDeviceGetTemperature(device, nvml.NVML_TEMPERATURE_GPU),
-            nvml.nvmlDeviceGetCurrentClocksThrottleReasons(device) & THROTTLED,
+            self._reading("nvmlDeviceGetClockInfo", nvml.NVML_CLOCK_SM),
+            self._reading("nvmlDeviceGetClockInfo", nvml.NVML_CLOCK_MEM),
+            self._reading("nvmlDeviceGetTemperature", nvml.NVML_TEMPERATURE_GPU),
+            self._reading("nvmlDeviceGetCurrentClocksThrottleReasons"),
         )
 
+    def _reading(self, name: str, *kind: int) -> int | None:
+        try:
+            return int(getattr(self._nvml, name)(self._device, *kind))
+        except Exception:
+            # Some devices lack a reading, as instances of MIG do, and any reading can fail during a
+            # race. Neither is a fault of the function.
+            return None
 
-def is_unsteady(before: State | None, after: State | None) -> bool:
-    """Returns whether the device was throttled at an end of a sample, or its clocks changed."""
-    if before is None or after is None:
-        return False
-    if before.reasons or after.reasons:
+
+def device_at(nvml: Any, address: str) -> Any:
+    """NVML's handle of a device with this UUID, or with this address on the PCI bus."""
+    if not address.startswith("GPU-"):
+        return nvml.nvmlDeviceGetHandleByPciBusId(address)
+    try:
+        return nvml.nvmlDeviceGetHandleByUUID(address)
+    except Exception:
+        # torch gives the UUID of an instance of MIG, which NVML knows by another prefix.
+        return nvml.nvmlDeviceGetHandleByUUID(f"MIG-{address[4:]}")
+
+
+def is_unsteady(*states: State | None) -> bool:
+    """Returns whether the device was throttled in one of these states, in order of time, or its
+    clocks changed between two of them."""
+    known = [state for state in states if state is not None]
+    if any(state.throttled for state in known):
         return True
-    pairs = [(before.sm, after.sm), (before.memory, after.memory)]
-    return any(abs(now - then) > STEP * max(now, then) for then, now in pairs)
+    return steps([state.sm for state in known]) or steps([state.memory for state in known])
+
+
+def steps(clocks: Sequence[int | None]) -> bool:
+    read = [clock for clock in clocks if clock]
+    return any(abs(now - then) > STEP * max(now, then) for then, now in pairwise(read))

@@ -5,7 +5,10 @@ Each class has the same methods. Times are nanoseconds, memory is bytes.
 
 from __future__ import annotations
 
+import logging
 import sys
+
+from deadheat._gpu_errors import MOST_SAID
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,8 +132,36 @@ class Library:
         raise NotImplementedError
 
     def compilations(self) -> int:
-        """How often a function was compiled by torch.compile."""
+        """How often torch.compile has compiled a function."""
         return 0
+
+    def why_compiled(self) -> str:
+        """The reason that torch.compile gives for the last compilation; empty if unknown."""
+        return ""
+
+    def compile_limit(self) -> str:
+        """What torch.compile said when it compiled a function too often and went on without
+        compiling it; empty if it did not."""
+        return ""
+
+
+def one_line(said: object) -> str:
+    return " ".join(str(said or "").split())[:MOST_SAID]
+
+
+class CompileLimit(logging.Handler):
+    """Keeps the warning by which torch.compile says that it stops compiling a function. torch has
+    no counter of these."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said = ""
+        logging.getLogger("torch._dynamo.convert_frame").addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        said = one_line(record.getMessage())
+        if said.startswith("torch._dynamo hit config."):
+            self.said = said.partition(" To log all")[0]
 
 
 class Torch(Library):
@@ -143,6 +174,7 @@ class Torch(Library):
 
         self._torch: Any = torch
         self._stream: Any = None
+        self._limit = CompileLimit()
 
     def devices(self) -> int:
         return int(self._torch.cuda.device_count())
@@ -213,14 +245,31 @@ class Torch(Library):
             graph.capture_begin()
             try:
                 call()
-            finally:
-                graph.capture_end()
+            except BaseException:
+                try:
+                    graph.capture_end()
+                except Exception:
+                    pass  # It says that the capture failed. The first error says why.
+                raise
+            graph.capture_end()
         cuda.current_stream().wait_stream(own)
+        # The first replay uploads the graph.
+        graph.replay()
+        self.synchronize()
         return graph
 
     def compilations(self) -> int:
         dynamo = sys.modules.get("torch._dynamo.utils")
         return 0 if dynamo is None else int(dynamo.counters["stats"]["unique_graphs"])
+
+    def why_compiled(self) -> str:
+        dynamo = sys.modules.get("torch._dynamo.utils")
+        # Newer versions of torch have this list, and the reason in its items.
+        compilations: list[Any] = getattr(dynamo, "get_compilation_metrics", list)()
+        return one_line(getattr(compilations[-1], "recompile_reason", "")) if compilations else ""
+
+    def compile_limit(self) -> str:
+        return self._limit.said
 
 
 class Cupy(Library):

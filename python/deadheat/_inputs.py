@@ -104,7 +104,11 @@ def digest_of(array: Any) -> str:
     from deadheat._gpu_arrays import pieces_of
 
     kind = f"{getattr(array, 'dtype', '')} {tuple(array.shape)}"
-    return f"{kind} {[hash(piece) for piece in pieces_of(array, PIECES, MOST_BYTES // PIECES)]}"
+    # Only a leaf of torch has a gradient, which `backward` adds to. Others warn if asked for it.
+    gradient = array.grad if getattr(array, "is_leaf", False) else None
+    added = "" if gradient is None else digest_of(gradient)
+    pieces = [hash(piece) for piece in pieces_of(array, PIECES, MOST_BYTES // PIECES)]
+    return f"{kind} {pieces}{added}"
 
 
 def has_path(value: Any) -> bool:

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from gpu_races import SIMULATED
 
 import deadheat
 
@@ -142,3 +143,22 @@ def script(tmp_path):
         )
 
     return run
+
+
+@pytest.fixture
+def device(monkeypatch):
+    """Sets up the simulated device; called with its settings."""
+    names = ("torch", "cupy", "numba", "device", "pynvml")
+    kept = {name: module for name, module in sys.modules.items() if name.split(".")[0] in names}
+    for name in kept:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.syspath_prepend(str(SIMULATED))
+
+    def simulate(**settings):
+        monkeypatch.setenv("SIMULATED_GPU", json.dumps(settings))
+
+    simulate()
+    yield simulate
+    for name in [name for name in sys.modules if name.split(".")[0] in names]:
+        del sys.modules[name]
+    sys.modules.update(kept)

@@ -8,59 +8,26 @@ import sys
 from pathlib import Path
 
 import pytest
+from gpu_races import (
+    SIMULATED,
+    device_note,
+    failure,
+    kernel,
+    kernel_of_input,
+    metrics_of,
+    numbers,
+    raced,
+    session,
+)
 
 import deadheat
 
-SIMULATED = Path(__file__).parent / "simulated_gpu"
-FEW = {"device": "cuda", "max_replicates": 1, "blocks": 2, "seed": 7}
 JUDGED = {"max_replicates": 6, "blocks": 4}
 # What differs from process to process and within one, as it does on a device.
 NOISY = {"process": 0.01, "side": 0.001, "drift": 0.001, "noise": 0.003}
 
 
-@pytest.fixture(autouse=True)
-def device(monkeypatch):
-    """Sets up the simulated device; called with its settings."""
-    names = ("torch", "cupy", "numba", "device", "pynvml")
-    kept = {name: module for name, module in sys.modules.items() if name.split(".")[0] in names}
-    for name in kept:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.syspath_prepend(str(SIMULATED))
-
-    def simulate(**settings):
-        monkeypatch.setenv("SIMULATED_GPU", json.dumps(settings))
-
-    simulate()
-    yield simulate
-    for name in [name for name in sys.modules if name.split(".")[0] in names]:
-        del sys.modules[name]
-    sys.modules.update(kept)
-
-
-def kernel(ns, name="", library="torch"):
-    """A function that launches one kernel of so many nanoseconds."""
-
-    def function():
-        import importlib
-
-        module = importlib.import_module("numba.cuda" if library == "numba" else library)
-        module.launch(ns, name)
-
-    return function
-
-
-def raced(old, new, **settings):
-    return deadheat.race(old, new, **{"names": ("old", "new"), **FEW, **settings})
-
-
-def failure(old, new, **settings):
-    with pytest.raises(deadheat.RaceFailed) as failed:
-        raced(old, new, **settings)
-    return str(failed.value)
-
-
-def metrics_of(result):
-    return [name for name in result.samples[0] if name.endswith(("_ns", "_bytes"))]
+pytestmark = pytest.mark.usefixtures("device")
 
 
 # What is measured.
@@ -90,7 +57,8 @@ def test_another_metric_is_judged_if_the_user_names_it():
         assert result.json["benchmarks"][0]["metric"] == metric
 
 
-def test_the_peak_of_memory_is_that_of_one_call():
+@pytest.mark.parametrize("cache", ["warm", "cold"])
+def test_the_peak_of_memory_is_that_of_one_call(cache):
     def allocates(count):
         def function():
             import torch
@@ -100,30 +68,11 @@ def test_the_peak_of_memory_is_that_of_one_call():
 
         return function
 
-    rows = raced(allocates(100), allocates(1_000)).samples
-    peaks = {row["contender"]: row["peak_gpu_memory_bytes"] for row in rows}
-    # The output of one call is there until the next one has made its own.
-    assert 800 <= peaks["old"] <= 1_600
-    assert 8_000 <= peaks["new"] <= 16_000
-
-
-def test_short_calls_are_replayed_from_graphs_and_long_ones_are_not():
-    assert "replayed from CUDA graphs" in device_note(raced(kernel(3_000), kernel(3_000)))
-    assert "graphs" not in device_note(raced(kernel(80_000), kernel(80_000)))
-
-
-def test_a_function_that_cannot_be_captured_keeps_graphs_from_both():
-    def waits():
-        import torch
-
-        torch.launch(2_000)
-        return torch.tensor([1.0]).item()
-
-    result = raced(kernel(3_000), waits)
-    said = " ".join(result.warnings)
-    assert "No CUDA graphs: 'new' cannot be captured" in said
-    assert "'new' waits for the device within a call" in said
-    assert "'old' waits" not in said
+    rows = raced(allocates(100), allocates(1_000), cache=cache).samples
+    assert {row["contender"]: row["peak_gpu_memory_bytes"] for row in rows} == {
+        "old": 800,
+        "new": 8_000,
+    }
 
 
 def test_a_cold_cache_is_emptied_before_every_call_outside_of_the_time():
@@ -160,18 +109,7 @@ def new():
 """
 
 
-def device_note(result):
-    (note,) = [warning for warning in result.warnings if warning.startswith("GPU: ")]
-    return note
-
-
 # Inputs and outputs.
-
-
-def numbers(seed):
-    import torch
-
-    return torch.tensor([float(seed % 7), 2.0, 3.0])
 
 
 def test_a_function_that_changes_its_input_gets_one_for_every_call():
@@ -291,12 +229,6 @@ def test_running_out_of_memory_is_told_with_the_function_and_the_seed(device):
     assert said.endswith("Give it a smaller input")
 
 
-def kernel_of_input(tensor):
-    import torch
-
-    torch.launch(2_000)
-
-
 @pytest.mark.parametrize("error", ["AcceleratorError", "RuntimeError"])
 def test_a_lost_device_is_told_with_the_first_line_of_the_reason(error):
     def fails():
@@ -407,6 +339,47 @@ def test_without_nvml_the_answer_says_that_throttling_goes_unseen(tmp_path, monk
         pytest.skip("nvidia-ml-py is installed")
     said = " ".join(raced(kernel(5_000), kernel(5_000)).warnings)
     assert "cannot see throttling and clock changes: nvidia-ml-py is not installed" in said
+
+
+def test_a_step_of_the_clock_between_two_turns_is_flagged():
+    made = session(kernel(400_000), kernel(400_000))
+    made.answer("warm_up", {"seed": 1, "order": [0, 1], "iterations": 1})
+    import torch
+
+    def read():
+        # After the first sample of the block, before the second.
+        if len(made._unsteady) == 1:
+            torch.device.is_stepped = True
+        return read_clocks()
+
+    read_clocks, made._clocks.read = made._clocks.read, read
+    turns = {"turns": [0, 1, 1, 0], "unrecorded": 0, "unrecorded_iterations": 1}
+    _, said = made.answer("block", {"seed": 1, "iterations": 1, **turns})
+    assert said["gpu_clock"] == [False, True, False, False]
+
+
+def test_readings_that_a_device_lacks_are_named_and_the_others_are_used(device):
+    device(steps=20, unsupported=["nvmlDeviceGetCurrentClocksThrottleReasons"])
+    result = raced(kernel(5_000_000), kernel(5_000_000), blocks=20)
+    assert any(row["flags"] == "gpu-clock" for row in result.samples)
+    assert "NVML does not report throttle reasons of this GPU" in " ".join(result.warnings)
+    assert "SM at" in device_note(result)
+
+
+def test_readings_that_fail_during_the_race_are_not_errors_of_a_function(device):
+    device(lost_readings=80)
+    assert raced(kernel(400_000), kernel(400_000), blocks=20).replicates == 1
+
+
+def test_an_instance_of_mig_is_found_by_its_own_address(device):
+    device(mig=1)
+    assert "SM at 1980 MHz" in device_note(raced(kernel(5_000), kernel(5_000)))
+
+
+def test_an_unknown_device_does_not_advise_to_install_a_package():
+    from deadheat._gpu_clocks import Clocks
+
+    assert Clocks("GPU-of-another-machine").problem == "Not Found"
 
 
 # Promises.

@@ -15,8 +15,8 @@ def squares(seed):
     )
 
 
-def fault(input, candidate, **options):
-    name = candidate.__name__
+def fault(input, candidate, name=None, **options):
+    name = name or candidate.__name__
     deadheat.benchmark(
         name=name, candidates={name: candidate}, input=input, **{"device": "cuda", **options}
     )(doubled)
@@ -46,13 +46,19 @@ def returns_something_else(tensor):
     return tensor * 2.001
 
 
-again = torch.compile(lambda tensor: tensor * 2, dynamic=False)
-calls = [0]
+lengths = {}
 
 
-def is_compiled_again(tensor):
-    calls[0] += 1
-    return again(tensor[: len(tensor) - 8 * (calls[0] // 300)])
+def shrinks(seed):
+    """An input that is shorter for every new seed, and so for every block after the warm-up."""
+    return numbers(seed)[: lengths.setdefault(seed, 4_096 - 8 * len(lengths))]
+
+
+is_compiled_again = torch.compile(doubled, dynamic=False)
+
+
+def launches_nothing(tensor):
+    return tensor.shape
 
 
 def on_a_device_that_is_not_there(tensor):
@@ -81,5 +87,6 @@ fault(numbers, on_a_device_that_is_not_there, device="cuda:7")
 fault(numbers, changes_its_input)
 fault(numbers, waits_for_the_device)
 fault(squares, keeps_gradients)
-fault(numbers, is_compiled_again)
+fault(numbers, launches_nothing)
+fault(shrinks, is_compiled_again, name="is_compiled_again")
 deadheat.suite()

@@ -18,26 +18,27 @@ def scale(source, target):
 
 
 def vectors(seed):
-    source = numpy.random.default_rng(seed).standard_normal(1 << 22)
-    return cuda.to_device(source), cuda.device_array_like(source)
+    source = cuda.to_device(numpy.random.default_rng(seed).standard_normal(1 << 22))
+    return source, cuda.device_array_like(source), cuda.device_array_like(source)
 
 
-def scaled(both):
-    scale[1 << 14, 256](*both)
-    return both[1]
+def scaled(source, target):
+    scale[1 << 14, 256](source, target)
+    return target
 
 
-# The pilot would give every call an input of its own, since a call writes to its target.
+# The pilot would give every call an input of its own, since a call writes to its target. Each side
+# has a target of its own, because one target would be compared with itself.
 @deadheat.benchmark(
     name="numba",
-    candidates={"new": lambda both: scaled(both)},
+    candidates={"new": lambda given: scaled(given[0], given[2])},
     input=vectors,
     input_per_call=False,
     device="cuda",
     check_outputs=True,
 )
-def old(both):
-    return scaled(both)
+def old(given):
+    return scaled(given[0], given[1])
 
 
 deadheat.suite()

@@ -223,10 +223,11 @@ def simulate(folder, passes):
 
 
 def pack(folder):
-    """Makes one compressed file of all runs."""
+    """Adds all runs to one compressed file, behind those of earlier measurements."""
     runs = sorted(Path(folder).glob("run-*.jsonl"))
     text = b"".join(run.read_bytes() for run in runs)
-    (Path(folder) / "gpu_runs.jsonl.xz").write_bytes(lzma.compress(text, preset=9))
+    with open(Path(folder) / "gpu_runs.jsonl.xz", "ab") as file:
+        file.write(lzma.compress(text, preset=9))
     for run in runs:
         run.unlink()
 

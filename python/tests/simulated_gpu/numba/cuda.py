@@ -26,7 +26,7 @@ def device_array(count, dtype):
 
 
 def synchronize():
-    device.wait_until(device.free_at)
+    device.synchronize()
 
 
 class Kernel:

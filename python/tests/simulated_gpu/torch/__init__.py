@@ -13,26 +13,61 @@ OutOfMemoryError = cuda.OutOfMemoryError
 
 
 class Type(str):
-    is_floating_point, is_complex = True, False
+    @property
+    def is_floating_point(self):
+        return self.startswith("float")
+
+    @property
+    def is_complex(self):
+        return self.startswith("complex")
+
+    @property
+    def itemsize(self):
+        import numpy
+
+        return numpy.dtype(str(self)).itemsize
+
+
+float16, float32, float64, int64 = map(Type, ("float16", "float32", "float64", "int64"))
+
+
+class Place:
+    """Which device a tensor is on."""
+
+    def __init__(self, words):
+        self.type, _, number = words.partition(":")
+        self.index = int(number or device.chosen) if self.type == "cuda" else None
 
 
 class Tensor:
     """An array of numbers on the device."""
 
-    is_cuda = True
-    dtype = Type("float64")
+    is_leaf = True
+    grad = None
 
-    def __init__(self, values, dtype=None):
+    def __init__(self, values, dtype=None, place="cuda"):
         import numpy
 
         self.values = numpy.asarray(values, dtype)
-        self.device, self.shape = "cuda:0", self.values.shape
+        self.device, self.shape = Place(place), self.values.shape
+        self.dtype = Type(self.values.dtype)
         self.counted = self.values.nbytes
         try:
             device.allocate(self.counted)
         except MemoryError as error:
             self.counted = 0
             raise OutOfMemoryError(f"CUDA out of memory. {error}") from None
+
+    @property
+    def is_cuda(self):
+        return self.device.type == "cuda"
+
+    def data_ptr(self):
+        return self.values.__array_interface__["data"][0]
+
+    def launch(self, ns):
+        if self.is_cuda:
+            device.launch(ns, index=self.device.index)
 
     def __del__(self):
         device.allocated -= getattr(self, "counted", 0)
@@ -76,8 +111,8 @@ class Tensor:
     def contiguous(self):
         return self
 
-    def to(self, *_):
-        return self
+    def to(self, _, kind):
+        return self if kind == self.dtype else Tensor(self.values.astype(str(kind)))
 
     def reshape(self, *shape):
         return Tensor(self.values.reshape(*shape))
@@ -95,20 +130,29 @@ class Tensor:
     def cpu(self):
         return Host(self.values)
 
+    def backward(self):
+        """Adds to the gradient, as that of a sum does."""
+        device.launch(2_000)
+        ones = 0 * self.values + 1
+        self.grad = Tensor(ones if self.grad is None else self.grad.values + ones)
+
     def zero_(self):
         # Two terabytes a second.
-        device.launch(self.values.nbytes / 2_000)
+        self.launch(self.values.nbytes / 2_000)
         return self
 
     def add_(self, number):
-        device.launch(2_000)
+        self.launch(2_000)
         self.values += number
         return self
 
 
 class Host:
     def __init__(self, values):
-        self.values = values
+        self.values, self.dtype = values, Type(values.dtype)
+
+    def float(self):
+        return Host(self.values.astype("float32"))
 
     def numpy(self):
         return self.values
@@ -130,12 +174,29 @@ def empty(count, dtype=None, device=None):
     return Buffer(count)
 
 
-def tensor(values, device=None):
-    return Tensor(values, "float64")
+def tensor(values, device="cuda", dtype="float64"):
+    return Tensor(values, str(dtype), device)
 
 
-def promote_types(one, _):
-    return one
+def manual_seed(seed):
+    check_generator()
+
+
+def randn(count, device="cuda"):
+    check_generator()
+    return Tensor([0.5] * count)
+
+
+def check_generator():
+    """The message of torch, if a capture that failed has left its mark."""
+    if device.is_generator_spoilt:
+        raise RuntimeError("Offset increment outside graph capture encountered unexpectedly.")
+
+
+def promote_types(one, other):
+    import numpy
+
+    return Type(numpy.promote_types(str(one), str(other)))
 
 
 def isclose(one, other, rtol, atol, equal_nan):
@@ -143,6 +204,28 @@ def isclose(one, other, rtol, atol, equal_nan):
 
     close = numpy.isclose(one.values, other.values, rtol=rtol, atol=atol, equal_nan=equal_nan)
     return Tensor(close)
+
+
+RECOMPILE_LIMIT = 8
+
+
+def compile(function):
+    """Compiles for every shape, and gives up after so many."""
+    from ._dynamo import convert_frame, utils
+
+    shapes = []
+
+    def compiled(given):
+        if given.shape not in shapes:
+            why = f"tensor 'given' size mismatch at index 0. expected {shapes}"
+            if len(shapes) >= RECOMPILE_LIMIT:
+                convert_frame.give_up(function, why)
+            else:
+                shapes.append(given.shape)
+                utils.compiled(why if len(shapes) > 1 else None)
+        return function(given)
+
+    return compiled
 
 
 def launch(ns, name=""):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from types import SimpleNamespace
 
+import device as simulated
 from device import CALL_NS, device, setting
 
 
@@ -16,28 +17,25 @@ class AcceleratorError(RuntimeError):
     pass
 
 
-chosen = 0
-
-
 def device_count():
     return int(setting("devices", 1))
 
 
 def set_device(index):
-    global chosen
-    chosen = index
+    device.chosen = index
 
 
 def get_device_name():
-    return f"Simulated GPU {chosen}"
+    return f"Simulated GPU {device.chosen}"
 
 
 def get_device_properties(index):
-    return SimpleNamespace(uuid=f"simulated-{index}", L2_cache_size=1 << 20)
+    uuid = f"instance-{index}" if setting("mig") else f"simulated-{index}"
+    return SimpleNamespace(uuid=uuid, L2_cache_size=1 << 20)
 
 
 def synchronize():
-    device.wait_until(device.free_at)
+    device.synchronize()
 
 
 def _sleep(cycles):
@@ -83,29 +81,46 @@ class Event:
         return device.between(self.at, other.at)
 
 
-class Stream:
+class Stream(simulated.Stream):
+    def __init__(self):
+        super().__init__()
+        device.streams.append(self)
+
     def wait_stream(self, other):
-        pass
+        self.free_at = max(self.free_at, other.free_at)
 
     def synchronize(self):
-        device.wait_until(device.free_at)
+        device.wait_until(self.free_at)
+
+
+class Current:
+    """The current stream, whichever it is."""
+
+    def wait_stream(self, other):
+        device.free_at = max(device.free_at, other.free_at)
+
+    @property
+    def free_at(self):
+        return device.free_at
 
 
 def current_stream():
-    return Stream()
+    return Current()
 
 
 @contextmanager
-def stream(_):
+def stream(chosen):
+    before, device.stream = device.stream, chosen
     yield
+    device.stream = before
 
 
 class CUDAGraph:
     def capture_begin(self):
-        device.capture = []
+        device.begin_capture()
 
     def capture_end(self):
-        self.kernels, device.capture = device.capture, None
+        self.kernels = device.end_capture()
 
     def replay(self):
         device.replay(self.kernels)
