@@ -1,6 +1,7 @@
 // A benchmark of a worker: contenders that do the same task, and their input.
 
 import { UsageError } from "./errors.js";
+import { UniqueNames, pairedByOrder } from "./names.js";
 
 const OPTIONS = ["input", "run", "contenders", "inputPerCall", "checkOutputs", "throughput"];
 
@@ -20,12 +21,22 @@ const OPTIONS = ["input", "run", "contenders", "inputPerCall", "checkOutputs", "
 
 /** Functions that do the same task. */
 export class Benchmark {
-  /** A benchmark that another library has described. */
-  static ofTasks(name, tasks) {
+  /**
+   * A benchmark that another library has described. Tasks of the same name are numbered.
+   *
+   * @param {string} name
+   * @param {[string, Task][]} described names and tasks
+   */
+  static ofTasks(name, described) {
+    const names = new UniqueNames();
+    const tasks = new Map(described.map(([key, task]) => [names.add(key), task]));
     // `beforeAll` may set the function later.
     const contenders = [...tasks].map(([key, task]) => [key, task.fn ?? (() => {})]);
     const benchmark = new Benchmark(name, { contenders });
     benchmark.tasks = tasks;
+    const given = described.map(([key]) => key);
+    const repeated = given.find((key, at) => given.indexOf(key) !== at);
+    if (repeated !== undefined) benchmark.pairingNote = pairedByOrder("contenders", repeated);
     return benchmark;
   }
 
@@ -54,6 +65,8 @@ export class Benchmark {
       if (typeof fn !== "function")
         throw new UsageError(`'${contender}' of '${name}' is not a function`);
       refuseGenerator(contender, fn);
+      if (this.tasks.has(contender))
+        throw new UsageError(`'${name}' has two contenders named '${contender}'`);
       this.tasks.set(contender, { fn });
     }
     if (given.input !== undefined && typeof given.input !== "function") {
@@ -66,6 +79,15 @@ export class Benchmark {
     this.inputPerCall = given.inputPerCall ?? null;
     this.checkOutputs = given.checkOutputs ?? false;
     this.throughput = given.throughput;
+    /** @type {string | null} shown if the contenders of two programs race */
+    this.pairingNote = null;
+  }
+
+  /** Numbers the name if another benchmark has it. */
+  rename(names) {
+    const given = this.name;
+    this.name = names.add(given);
+    if (this.name !== given) this.pairingNote = pairedByOrder("benchmarks", given);
   }
 
   listed() {

@@ -1,7 +1,7 @@
 // `node --import deadheat/register FILE`: in a worker, scripts that import tinybench, mitata,
 // bench-node or benchmark get stand-ins, which race their benchmarks. Otherwise it does nothing.
 
-import Module, { register } from "node:module";
+import Module from "node:module";
 import { fileURLToPath } from "node:url";
 
 import { claim } from "./channel.js";
@@ -35,7 +35,7 @@ function redirectImports(urls) {
           : next(specifier, context),
     });
   } else {
-    register("./resolve.js", import.meta.url, { data: urls });
+    Module.register("./resolve.js", import.meta.url, { data: urls });
   }
 }
 

@@ -5,7 +5,8 @@ import process from "node:process";
 
 import { Benchmark } from "./benchmark.js";
 import { Refused } from "./errors.js";
-import { Session, described, failed, hello } from "./session.js";
+import { UniqueNames } from "./names.js";
+import { Session, described, endUnlisted, failed, hello } from "./session.js";
 import { VERSION } from "./worker.js";
 
 /** The worker of a script. */
@@ -13,7 +14,7 @@ export class Script {
   #channel;
   #pending = null;
   #listed = [];
-  #names = new Map();
+  #names = new UniqueNames();
   #error = null;
 
   /** @param {import("./channel.js").Channel} channel */
@@ -26,13 +27,6 @@ export class Script {
     process.on("exit", () => this.#end());
   }
 
-  /** A name that no other benchmark of the script has. */
-  #unique(name) {
-    const count = (this.#names.get(name) ?? 0) + 1;
-    this.#names.set(name, count);
-    return count === 1 ? name : `${name} #${count}`;
-  }
-
   /** Fails a benchmark whose times would be misleading. The reason continues after its name. */
   refuse(reason) {
     throw new Refused(reason);
@@ -41,7 +35,7 @@ export class Script {
   /**
    * Lists the benchmarks, or serves the requested one if it is among them and ends the process.
    *
-   * @param {[string, Map<string, import("./benchmark.js").Task>][]} described names and contenders
+   * @param {[string, [string, import("./benchmark.js").Task][]][]} described names and contenders
    */
   async offer(described) {
     await this.offerBenchmarks(described.map(([name, tasks]) => Benchmark.ofTasks(name, tasks)));
@@ -49,7 +43,7 @@ export class Script {
 
   /** @param {Benchmark[]} benchmarks */
   async offerBenchmarks(benchmarks) {
-    for (const benchmark of benchmarks) benchmark.name = this.#unique(benchmark.name);
+    for (const benchmark of benchmarks) benchmark.rename(this.#names);
     // While one suite is served, others of the script wait; the process ends after it.
     if (this.#pending?.[0] === "served") return new Promise(() => {});
     this.#pending ??= this.#channel.request();
@@ -70,6 +64,7 @@ export class Script {
   #end() {
     const [kind] = this.#pending ?? this.#channel.request();
     if (kind === "bye" || kind === "served") return;
+    if (this.#error !== null && kind === "list") endUnlisted(this.#error);
     if (this.#error !== null) {
       this.#channel.reply(...failed({ panicked: this.#error }));
     } else if (kind === "list") {

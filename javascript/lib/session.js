@@ -1,10 +1,12 @@
 // The one benchmark of a process, and the state of its race.
 
+import path from "node:path";
 import { performance } from "node:perf_hooks";
 import process from "node:process";
 import { inspect, isDeepStrictEqual, types } from "node:util";
 import v8 from "node:v8";
 
+import { adviceOn } from "./advice.js";
 import { PeerGone } from "./channel.js";
 import { Refused } from "./errors.js";
 import { Contender, GC_TIME, Inputs, Instruments, METRICS, collectGarbage } from "./sample.js";
@@ -39,6 +41,8 @@ export class Session {
   #shared = null;
   #inputs = [];
   #perCall = false;
+  // Whether the contender races one of another program.
+  #hasPeer = false;
   #ready = null;
   #calls = new Map();
   // Nanoseconds of the first call, by contender.
@@ -115,6 +119,7 @@ export class Session {
     if (benchmark === null || wanted.length === 0) return failed({ unknown: {} });
     this.#benchmark = benchmark;
     this.#perCall = asked.input_per_call || benchmark.inputPerCall === true;
+    this.#hasPeer = asked.contender !== null;
     const made = new Map();
     for (const name of inDrawnOrder(wanted, asked.heap_bytes)) {
       made.set(name, new Contender(name, benchmark.tasks.get(name)));
@@ -229,8 +234,8 @@ export class Session {
 
   /** Looks at the outputs of the first calls and at what they do to the input. */
   async #examine(seed) {
-    const notes = [];
     const benchmark = this.#benchmark;
+    const notes = this.#hasPeer && benchmark.pairingNote !== null ? [benchmark.pairingNote] : [];
     const outputs = [];
     for (const [number, contender] of this.#contenders.entries()) {
       this.#makeInputs(seed);
@@ -383,6 +388,19 @@ export function described(error, seed = null) {
     .map((line) => line.trim().replace("file://", ""));
   const where = places.slice(0, FRAMES).map((place) => `, ${place}`);
   return said.replaceAll(/\s+/g, " ").slice(0, MOST_SAID) + given + where.join("");
+}
+
+/**
+ * Prints why a worker cannot list its benchmarks, and ends the process. deadheat shows the last 200
+ * characters of the standard error, so the paths of files in the working folder are relative.
+ */
+export function endUnlisted(reason) {
+  const advice = adviceOn(reason);
+  const line = reason.replace(/^Error: /, "").replaceAll(process.cwd() + path.sep, "");
+  console.error(
+    `error: ${line.replaceAll(/\s+/g, " ")}${advice === null ? "" : `\nhelp: ${advice}`}`,
+  );
+  process.exit(1);
 }
 
 function refuseUncomputed(output) {

@@ -6,6 +6,7 @@ import process from "node:process";
 
 import { Benchmark } from "./benchmark.js";
 import { Channel } from "./channel.js";
+import { UniqueNames } from "./names.js";
 import { Session } from "./session.js";
 import { unmeasured, withHooks } from "./stand_ins/tinybench_task.cjs";
 
@@ -15,7 +16,7 @@ export const STATE = "DEADHEAT_VITEST";
 const given = process.env[STATE];
 const { state, descriptors } = given === undefined ? {} : JSON.parse(given);
 const channel = descriptors && new Channel(...descriptors);
-const names = new Map();
+const names = new UniqueNames();
 
 /** @type {{ run(group: object): Promise<object[]> }} */
 export default {
@@ -51,17 +52,15 @@ async function served(benchmark, asked) {
 }
 
 function benchmarkOf(test, registrations, options) {
-  const tasks = new Map();
-  for (const { name, fn, fnOpts: opts = {} } of registrations) {
+  const tasks = registrations.map(({ name, fn, fnOpts: opts = {} }) => {
     const task = { name, fn, opts, runs: 0, result: unmeasured() };
-    tasks.set(name, withHooks(task, options));
-  }
+    return [name, withHooks(task, options)];
+  });
   const parts = titles(test);
   if (registrations.length === 1) parts.push(registrations[0].name);
-  const name = parts.join(" > ");
-  const count = (names.get(name) ?? 0) + 1;
-  names.set(name, count);
-  return Benchmark.ofTasks(count === 1 ? name : `${name} #${count}`, tasks);
+  const benchmark = Benchmark.ofTasks(parts.join(" > "), tasks);
+  benchmark.rename(names);
+  return benchmark;
 }
 
 /** The file of a test, the names of the suites around it, and its own. */

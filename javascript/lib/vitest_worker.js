@@ -13,22 +13,41 @@ import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 
+import { adviceOn } from "./advice.js";
 import { claim } from "./channel.js";
-import { described, failed, hello } from "./session.js";
+import { tooOld } from "./runtime.js";
+import { described, endUnlisted, failed, hello } from "./session.js";
 import { unmeasured } from "./stand_ins/tinybench_task.cjs";
 import { STATE, titles } from "./vitest.js";
 import { VERSION } from "./worker.js";
 
 const OLDEST = 5;
+const OLDEST_NODE = "22.12";
 const PROVIDER = fileURLToPath(new URL("./vitest.js", import.meta.url));
 // Characters of a reason in the name of a benchmark.
 const MOST_NAMED = 200;
+// Options of Vitest that select benchmarks, or that their files may need.
+const PASSED = [
+  "config",
+  "dir",
+  "environment",
+  "exclude",
+  "globals",
+  "mode",
+  "project",
+  "root",
+  "tagsFilter",
+  "testNamePattern",
+];
+// Vitest gives the value of a shorthand by its name, too.
+const SHORTHANDS = ["c", "p", "r", "t", "w"];
+// Options that scripts of package.json often have, and that ask for what deadheat does anyway.
+const FULFILLED = { run: true, watch: false };
 
-// deadheat may add a question to Google Benchmark, `--benchmark_list_tests`.
-const filters = process.argv.slice(2).filter((word) => !word.startsWith("-"));
 const channel = claim();
 if (channel === null) give("this program is a worker: start it by `npx deadheat bench`");
 const vitest = await loadVitest();
+const { filters, options: asked } = parsed(process.argv.slice(2));
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), "deadheat-vitest-"));
 process.on("exit", () => fs.rmSync(folder, { recursive: true, force: true }));
 const state = path.join(folder, "state.json");
@@ -62,8 +81,9 @@ async function answered([kind, asked]) {
       return left.pending;
     const failure = broken.find(({ place }) => isWithin(asked.benchmark, place));
     const problem = kind === "prepare" ? { unknown: {} } : { out_of_turn: {} };
-    channel.reply(...failed(failure ? { panicked: failure.reason } : problem));
+    channel.reply(...failed(failure ? { panicked: withAdvice(failure.reason) } : problem));
   } catch (error) {
+    if (kind === "list") endUnlisted(String(error));
     channel.reply(...failed({ panicked: described(error) }));
   }
   return ["bye", {}];
@@ -73,6 +93,7 @@ async function answered([kind, asked]) {
 async function run(todo) {
   fs.writeFileSync(state, JSON.stringify(todo));
   const options = {
+    ...asked,
     run: true,
     watch: false,
     benchmarkOnly: true,
@@ -97,7 +118,8 @@ async function run(todo) {
   };
   const running = await vitest.startVitest(filters, options);
   const files = running?.state.getFiles() ?? [];
-  broken = files.flatMap(failuresIn);
+  const unstarted = running?.state.getUnhandledErrors().flatMap(failureToStart) ?? [];
+  broken = [...files.flatMap(failuresIn), ...unstarted];
   await running?.close();
   process.exitCode = 0;
   return JSON.parse(fs.readFileSync(state, "utf8"));
@@ -119,17 +141,31 @@ function prepareProjects({ projects }) {
 function failuresIn(task) {
   const place = titles(task).join(" > ");
   const own = task.result?.state === "fail" ? (task.result.errors ?? []) : [];
-  const reasons = own.slice(0, 1).map((error) => ({ place, reason: reasonOf(error, task.file) }));
+  const reasons = own
+    .slice(0, 1)
+    .map((error) => ({ place, reason: reasonOf(error, task.file.filepath) }));
   return [...reasons, ...(task.tasks ?? []).flatMap(failuresIn)];
+}
+
+/** The file that Vitest could not run at all, for example because its environment is not installed. */
+function failureToStart({ message, cause }) {
+  const file = /^\[vitest-pool\]: Failed to start .* for test files (.+)\.$/.exec(message)?.[1];
+  if (file === undefined || cause === undefined) return [];
+  return [{ place: path.relative(process.cwd(), file), reason: reasonOf(cause, file) }];
 }
 
 /** The error in one line, without what its place says. */
 function reasonOf({ name, message }, file) {
   const text = name === "Error" ? message : `${name}: ${message}`;
   return stripVTControlCharacters(text)
-    .replaceAll(` imported from ${file.filepath}`, "")
+    .replaceAll(` imported from ${file}`, "")
     .replaceAll(`${process.cwd()}${path.sep}`, "")
     .replaceAll(/\s+/g, " ");
+}
+
+function withAdvice(reason) {
+  const advice = adviceOn(reason);
+  return advice === null ? reason : `${reason} (${advice})`;
 }
 
 function nameOf({ place, reason }) {
@@ -148,6 +184,36 @@ function isWithin(name, place) {
   return name === place || [" > ", " (fails: "].some((next) => name.startsWith(place + next));
 }
 
+/** The filters and options in the arguments of `vitest bench`. */
+function parsed(words) {
+  let filters, given;
+  try {
+    ({ filter: filters, options: given } = vitest.parseCLI(["vitest", "bench", ...words]));
+  } catch (error) {
+    give(`the arguments after -- are not those of vitest bench: ${error.message}`);
+  }
+  // Vitest sets `color` even if it is not given.
+  const { "--": rest, color: _, exclude, ...named } = given;
+  const options = {};
+  for (const [name, value] of Object.entries(named)) {
+    if (SHORTHANDS.includes(name) || FULFILLED[name] === value) continue;
+    if (!PASSED.includes(name)) refuseOption(`${name.length === 1 ? "-" : "--"}${name}`);
+    options[name] = value;
+  }
+  if (rest.length > 0) refuseOption("--");
+  // By this name, Vitest adds the patterns to those of the configuration.
+  if (exclude !== undefined) options.cliExclude = [exclude].flat();
+  return { filters, options };
+}
+
+// deadheat shows the last 200 characters of this message.
+function refuseOption(option) {
+  give(
+    `a race does not use the option ${option} of Vitest: it selects neither benchmarks nor their ` +
+      "environment\nhelp: remove it; docs/javascript.md lists the options that races use",
+  );
+}
+
 async function loadVitest() {
   const require = createRequire(path.join(process.cwd(), "package.json"));
   let version;
@@ -162,6 +228,8 @@ async function loadVitest() {
         "update it, or race the functions by race() or suite() of deadheat",
     );
   }
+  const problem = tooOld(`Vitest ${OLDEST}`, OLDEST_NODE);
+  if (problem !== null) give(problem);
   return await import(pathToFileURL(require.resolve("vitest/node")).href);
 }
 

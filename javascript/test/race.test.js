@@ -235,6 +235,24 @@ test("a script that is interrupted leaves nothing", async () => {
   assert.deepEqual(leftovers(), before);
 });
 
+test("two versions of Node race", async () => {
+  // javascript/try names another version; otherwise a copy of this one's path has to do.
+  const other = path.join(folder(), "other/bin/node");
+  fs.mkdirSync(path.dirname(other), { recursive: true });
+  fs.symlinkSync(process.env.OTHER_NODE ?? process.execPath, other);
+  const script = file(
+    `import { suite } from DEADHEAT;
+    const loop = () => { let sum = 0; for (let i = 0; i < 20_000; i++) sum += i % 7; return sum; };
+    await suite({ loop });`,
+  );
+  const words = ["bench", `${process.execPath} ${script}`, `${other} ${script}`];
+  const limits = ["--max-replicates", "2", "--blocks", "1", "--json", "--quiet", "--no-config"];
+  const racing = promisify(execFile)(findProgram(), [...words, ...limits], { cwd: folder() });
+  const { benchmarks } = JSON.parse((await racing).stdout);
+  assert.equal(benchmarks[0].benchmark, "loop");
+  assert.equal(benchmarks[0].replicates, 2);
+});
+
 test("npx deadheat is the program, with its exit code", async () => {
   const bin = path.join(PACKAGE, "bin/deadheat.js");
   const env = { ...process.env, DEADHEAT_PROGRAM: findProgram() };

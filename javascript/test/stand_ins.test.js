@@ -3,6 +3,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
 
+import { adviceOn } from "../lib/advice.js";
 import { PACKAGE, Worker, file } from "./helpers.js";
 
 const REGISTER = path.join(PACKAGE, "lib/register.js");
@@ -191,6 +192,102 @@ test("benchmarks of the same name are told apart", async () => {
     ["b #2", "f"],
   ]);
   assert.ok((await raced(text, "b #2"))[0] >= 0);
+});
+
+const REPEATED = {
+  tinybench: `import { Bench } from "tinybench";
+    const bench = new Bench({ name: "g" });
+    await bench.add("a", () => 1).add("a", () => 2).add("b", () => 3).run();`,
+  mitata: `import { bench, group, run } from "mitata";
+    group("g", () => { bench("a", () => 1); bench("a", () => 2); bench("b", () => 3); });
+    await run();`,
+  "benchmark.js": `import Benchmark from "benchmark";
+    new Benchmark.Suite("g").add("a", () => 1).add("a", () => 2).add("b", () => 3).run();`,
+  "bench-node": `import { Suite } from "bench-node";
+    const suite = new Suite({ name: "g" });
+    await suite.add("a", () => 1).add("a", () => 2).add("b", () => 3).run();`,
+};
+
+for (const [library, text] of Object.entries(REPEATED)) {
+  test(`tasks of ${library} with the same name all have a row`, async () => {
+    assert.deepEqual(await listed(text), [["g", "a", "a #2", "b"]]);
+  });
+}
+
+const NAMED_FIRST = {
+  tinybench: `import { Bench } from "tinybench";
+    const twice = (bench) => bench.add("a", () => 1).add("b", () => 2).run();
+    await twice(new Bench({ name: "named" }));
+    await twice(new Bench());
+    await twice(new Bench());`,
+  "benchmark.js": `import Benchmark from "benchmark";
+    const twice = (suite) => suite.add("a", () => 1).add("b", () => 2).run();
+    twice(new Benchmark.Suite("named"));
+    twice(new Benchmark.Suite());
+    twice(new Benchmark.Suite());`,
+  "bench-node": `import { Suite } from "bench-node";
+    const twice = (suite) => suite.add("a", () => 1).add("b", () => 2).run();
+    await twice(new Suite({ name: "named" }));
+    await twice(new Suite());
+    await twice(new Suite());`,
+};
+
+for (const [library, text] of Object.entries(NAMED_FIRST)) {
+  test(`a named suite of ${library} does not change the numbers of suites without a name`, async () => {
+    const [first, second, third] = (await listed(text)).map(([name]) => name);
+    assert.equal(first, "named");
+    assert.match(second, /^(bench|suite)$/);
+    assert.equal(third, `${second} #2`);
+  });
+}
+
+test("a race of two programs notes names that deadheat has numbered, and other races do not", async () => {
+  const notes = async (text, benchmark, contender) => {
+    const worker = started(text);
+    await worker.heard();
+    assert.ok((await worker.prepare(benchmark, { contender })).prepared, worker.said);
+    const { calibrated } = await worker.ask("calibrate", { seed: 1, least_ns: 1_000 });
+    worker.send("bye");
+    await worker.ended;
+    return calibrated.notes.filter((note) => note.includes("pairs them by their order"));
+  };
+  assert.match(
+    (await notes(NAMED_FIRST.tinybench, "bench #2", "a"))[0],
+    /^several benchmarks have the name 'bench'/,
+  );
+  assert.deepEqual(await notes(NAMED_FIRST.tinybench, "bench #2", null), []);
+  assert.deepEqual(await notes(NAMED_FIRST.tinybench, "bench", "a"), []);
+  assert.match(
+    (await notes(REPEATED.mitata, "g", "b"))[0],
+    /^several contenders have the name 'a'/,
+  );
+});
+
+for (const [what, line, advice] of [
+  ["a file that a build may write", 'import "./dist/index.js";', true],
+  [
+    "a file that is required",
+    'import m from "node:module"; m.createRequire(import.meta.url)("./dist/index.js");',
+    true,
+  ],
+  ["a package", 'import "a-package-that-is-missing";', false],
+]) {
+  test(`a script without ${what} ends with the failed import as its last words`, async () => {
+    const worker = started(`import { Bench } from "tinybench"; ${line}`);
+    await worker.heard();
+    assert.equal(await worker.ask("list"), null);
+    assert.deepEqual(await worker.ended, [1, null]);
+    assert.match(
+      worker.said,
+      /^error: Cannot find [^]*(dist\/index\.js|a-package-that-is-missing)/,
+    );
+    assert.equal(worker.said.includes("--build 'npm ci && npm run build'"), advice, worker.said);
+  });
+}
+
+test("a script in TypeScript that Node cannot read ends with advice", () => {
+  const advice = adviceOn('TypeError: Unknown file extension ".ts" for bench/a.ts');
+  assert.match(advice, /^use Node 22\.18 or later/);
 });
 
 test("a benchmark that a script never comes to is unknown", async () => {

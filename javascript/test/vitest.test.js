@@ -174,6 +174,136 @@ test("skip, todo and only are heeded, also where CI forbids only", { skip }, asy
   assert.deepEqual(names, ["a.bench.ts > plain > plain", "b.bench.ts > only > only"]);
 });
 
+/** The names that a worker with these arguments lists in a project. */
+async function listedBy(words, where) {
+  const worker = new Worker([WORKER, ...words], { cwd: where });
+  await worker.heard();
+  const { listed } = (await worker.ask("list")) ?? assert.fail(worker.said);
+  worker.send("bye");
+  await worker.ended;
+  return listed.benchmarks.map((one) => one.name);
+}
+
+const A = ["bench/a.bench.ts > count > alone > map", "bench/a.bench.ts > count > both"];
+const B = A.map((name) => name.replace("a.bench", "b.bench"));
+const FILTERED = [
+  { words: ["--config", "bench.config.mjs"], names: B },
+  { words: ["-c", "bench.config.mjs", "a.bench"], names: [] },
+  { words: ["-t", "alone"], names: [A[0], B[0]] },
+  { words: ["--testNamePattern=both", "a.bench"], names: [A[1]] },
+  { words: ["--root", "bench", "b.bench"], names: B },
+  { words: ["--dir=bench"], names: [...A, ...B] },
+  { words: ["--exclude", "**/a.*"], names: B },
+  // Vitest calls this project "two (bench)".
+  { words: ["--project", "two*", "--config", "projects.config.mjs"], names: B },
+  { words: ["--run", "--no-watch", "--no-color", "bench/a"], names: A },
+  // `bench` is also the name of a command of Vitest.
+  { words: ["bench"], names: [...A, ...B] },
+];
+
+test("options of Vitest select benchmarks as in vitest bench", { skip }, async () => {
+  const where = project();
+  const only = 'export default { test: { benchmark: { include: ["bench/b.*"] } } };';
+  file(only, "bench.config.mjs", where);
+  const of = (name, letter) =>
+    `{ test: { name: "${name}", benchmark: { include: ["bench/${letter}.*"] } } }`;
+  const projects = `export default { test: { projects: [${of("one", "a")}, ${of("two", "b")}] } };`;
+  file(projects, "projects.config.mjs", where);
+  for (const { words, names } of FILTERED)
+    assert.deepEqual(await listedBy(words, where), names, words.join(" "));
+});
+
+test("options of Vitest change the environment of the benchmarks", { skip }, async () => {
+  const where = folder();
+  const text = `describe("d", () => {
+    test(process.env.VARIED, async ({ bench }) => { await bench("f", () => 1).run(); });
+  });`;
+  file(text, "a.bench.js", where);
+  file("VARIED=yes", ".env.varied", where);
+  const config = `import { loadEnv } from "vite";
+    export default ({ mode }) => ({ test: { env: loadEnv(mode, ".", "") } });`;
+  file(config, "vitest.config.mjs", where);
+  const names = await listedBy(["--globals", "--mode", "varied"], where);
+  assert.deepEqual(names, ["a.bench.js > d > yes > f"]);
+});
+
+test("a file whose environment is not installed is listed with the reason", { skip }, async () => {
+  const where = project();
+  file('// @vitest-environment jsdom\nimport "vitest";', "bench/c.bench.ts", where);
+  const names = await listedBy([], where);
+  assert.deepEqual(names.slice(0, 4), [...A, ...B]);
+  assert.match(names[4], /^bench\/c\.bench\.ts \(fails: Cannot find package 'jsdom'/);
+  const [first] = await listedBy(["--environment", "jsdom"], where);
+  assert.match(first, /^bench\/a\.bench\.ts \(fails: Cannot find package 'jsdom'/);
+});
+
+for (const [words, message] of [
+  [["--retry", "3"], /does not use the option --retry of Vitest: .*\nhelp: remove it/],
+  [["--confg=a.ts"], /does not use the option --confg of Vitest/],
+  [["a.bench", "--coverage.enabled"], /does not use the option --coverage of Vitest/],
+  [["-x", "a.bench"], /does not use the option -x of Vitest/],
+  [["-u"], /does not use the option -u of Vitest/],
+  [["a.bench", "--", "b.bench"], /does not use the option -- of Vitest/],
+  [["-c", "a.ts", "-c", "b.ts"], /not those of vitest bench: Expected a single value/],
+]) {
+  test(`${words.join(" ")} is refused by name`, { skip }, async () => {
+    const worker = new Worker([WORKER, ...words], { cwd: project() });
+    assert.equal(await worker.heard(), null);
+    assert.deepEqual(await worker.ended, [2, null]);
+    assert.match(worker.said, message);
+    // deadheat shows the last 200 characters.
+    assert.ok(worker.said.trim().length <= 200, worker.said);
+  });
+}
+
+test("a configuration that is missing is told instead of a list", { skip }, async () => {
+  const worker = new Worker([WORKER, "--config", "gone.ts"], { cwd: project() });
+  await worker.heard();
+  assert.equal(await worker.ask("list"), null);
+  assert.deepEqual(await worker.ended, [1, null]);
+  assert.match(worker.said, /error: .*gone\.ts/);
+});
+
+test("benchmarks of a comparison with the same name all have a row", { skip }, async () => {
+  const where = folder();
+  const text = `import { test } from "vitest";
+    test("t", async ({ bench }) => { await bench.compare(bench("f", () => 1), bench("f", () => 2)); });`;
+  file(text, "a.bench.ts", where);
+  const worker = new Worker([WORKER], { cwd: where });
+  await worker.heard();
+  const { listed } = await worker.ask("list");
+  assert.deepEqual(listed.benchmarks, [{ name: "a.bench.ts > t", contenders: ["f", "f #2"] }]);
+});
+
+test(
+  "a file that imports what a build writes fails with the way to build it",
+  { skip },
+  async () => {
+    const where = folder();
+    file('import "../dist/index.js";', "bench/a.bench.ts", where);
+    const worker = new Worker([WORKER], { cwd: where });
+    await worker.heard();
+    const { listed } = await worker.ask("list");
+    const { failed } = await worker.prepare(listed.benchmarks[0].name);
+    assert.match(failed.problem.panicked, /--build 'npm ci && npm run build'/);
+  },
+);
+
+test("Vitest 5 with a Node that is too old for it is refused by name", async () => {
+  const where = folder();
+  fs.unlinkSync(path.join(where, "node_modules"));
+  file('{ "name": "vitest", "version": "5.0.0" }', "node_modules/vitest/package.json", where);
+  const older = `data:text/javascript,
+    Object.defineProperty(process, "versions", { value: { ...process.versions, node: "22.11.0" } });`;
+  const worker = new Worker(["--import", older, WORKER], { cwd: where });
+  assert.equal(await worker.heard(), null);
+  assert.deepEqual(await worker.ended, [2, null]);
+  assert.equal(
+    worker.said,
+    "error: Vitest 5 needs Node 22.12 or later, and this is Node 22.11.0: update Node\n",
+  );
+});
+
 test("hooks of a benchmark and of a comparison run", { skip }, async () => {
   const where = folder();
   const text = `import fs from "node:fs";

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
+import process from "node:process";
 import { test } from "node:test";
 
-import { Worker, file, prepared } from "./helpers.js";
+import { PACKAGE, Worker, file, prepared } from "./helpers.js";
 
 const TRACED = `
 import fs from "node:fs";
@@ -231,6 +233,26 @@ test("another runtime is refused by name", async () => {
     worker.said,
     /^error: deadheat calls functions in Node\.js only, not in Deno 2\.1\.0: .*\n$/,
   );
+});
+
+test("a Node that is too old is refused before anything that it lacks is used", async () => {
+  const older = `data:text/javascript,
+    delete String.prototype.toWellFormed;
+    delete Array.prototype.toReversed;
+    Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.10.0" } });`;
+  const message = "deadheat needs Node 20.11 or later, and this is Node 20.10.0: update Node";
+  const register = path.join(PACKAGE, "lib/register.js");
+  for (const words of [["--import", register, file("")], [file(one("() => 1"))]]) {
+    const worker = new Worker(["--import", older, ...words]);
+    assert.equal(await worker.heard(), null);
+    assert.deepEqual(await worker.ended, [2, null]);
+    assert.equal(worker.said, `error: ${message}\n`);
+  }
+  const race = file(
+    "import { race } from DEADHEAT; race({ old: () => 1, new: () => 2 }).catch(console.log);",
+  );
+  const printed = execFileSync(process.execPath, ["--import", older, race], { encoding: "utf8" });
+  assert.ok(printed.includes(message), printed);
 });
 
 test("what makes no sense is failed by name", async () => {

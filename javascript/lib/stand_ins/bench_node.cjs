@@ -2,10 +2,9 @@
 "use strict";
 
 const script = globalThis[Symbol.for("deadheat.script")];
-let unnamed = 0;
 
 exports.Suite = class Suite {
-  #tasks = new Map();
+  #tasks = [];
   #name;
 
   constructor(options = {}) {
@@ -14,15 +13,14 @@ exports.Suite = class Suite {
 
   add(name, options, fn = options) {
     // A function that takes an argument measures itself, by a timer.
-    this.#tasks.set(name, fn.length > 0 ? { fn: () => fn(timer) } : { fn });
+    this.#tasks.push([name, fn.length > 0 ? { fn: () => fn(timer) } : { fn }]);
     return this;
   }
 
   async run() {
-    unnamed += 1;
-    const only = this.#tasks.size === 1 ? [...this.#tasks.keys()][0] : undefined;
-    const name = this.#name ?? only ?? (unnamed === 1 ? "suite" : `suite ${unnamed}`);
-    if (this.#tasks.size > 0) await script.offer([[name, this.#tasks]]);
+    const only = this.#tasks.length === 1 ? this.#tasks[0][0] : undefined;
+    const name = this.#name ?? only ?? "suite";
+    if (this.#tasks.length > 0) await script.offer([[name, this.#tasks]]);
     return [];
   }
 };

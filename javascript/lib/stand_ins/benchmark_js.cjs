@@ -2,7 +2,6 @@
 "use strict";
 
 const script = globalThis[Symbol.for("deadheat.script")];
-let unnamed = 0;
 
 class Emitter {
   #listeners = [];
@@ -106,18 +105,16 @@ class Suite extends Emitter {
   }
 
   run() {
-    unnamed += 1;
     const only = this.benchmarks.length === 1 ? this.benchmarks[0].name : undefined;
-    const name = this.name ?? only ?? (unnamed === 1 ? "suite" : `suite ${unnamed}`);
-    return runAll(this, name, this.benchmarks);
+    return runAll(this, this.name ?? only ?? "suite", this.benchmarks);
   }
 }
 
 function runAll(emitter, name, benchmarks) {
-  const tasks = new Map(benchmarks.map((one) => [String(one.name), one.task()]));
+  const tasks = benchmarks.map((one) => [String(one.name), one.task()]);
   // Before the benchmarks, because a handler may prepare their data.
   emitter.emit("start", benchmarks[0]);
-  const offered = tasks.size > 0 ? script.offer([[name, tasks]]) : Promise.resolve();
+  const offered = tasks.length > 0 ? script.offer([[name, tasks]]) : Promise.resolve();
   offered.then(() => {
     for (const one of benchmarks) emitter.emit("cycle", one);
     emitter.emit("complete", benchmarks.at(-1));

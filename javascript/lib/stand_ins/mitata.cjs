@@ -187,8 +187,8 @@ exports.run = async (options = {}) => {
     // The first contender is the baseline.
     const sorted = wanted.toSorted((one, other) => other.isBaseline - one.isBaseline);
     const kept = sorted.flatMap((described) => described.tasks());
-    if (name === null) for (const task of kept) offered.push([task[0], new Map([task])]);
-    else if (kept.length > 0) offered.push([kept.length === 1 ? kept[0][0] : name, new Map(kept)]);
+    if (name === null) for (const task of kept) offered.push([task[0], [task]]);
+    else if (kept.length > 0) offered.push([kept.length === 1 ? kept[0][0] : name, kept]);
   }
   groups = [];
   if (offered.length > 0) await script.offer(offered);

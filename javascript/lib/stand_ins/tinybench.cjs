@@ -18,10 +18,8 @@ class Task extends EventTarget {
 
 exports.Task = Task;
 
-let unnamed = 0;
-
 exports.Bench = class Bench extends EventTarget {
-  #tasks = new Map();
+  #tasks = [];
 
   constructor(options = {}) {
     super();
@@ -32,7 +30,7 @@ exports.Bench = class Bench extends EventTarget {
   }
 
   add(name, fn, options) {
-    this.#tasks.set(name, new Task(this, name, fn, options));
+    this.#tasks.push(new Task(this, name, fn, options));
     return this;
   }
 
@@ -41,12 +39,12 @@ exports.Bench = class Bench extends EventTarget {
   }
 
   remove(name) {
-    this.#tasks.delete(name);
+    this.#tasks = this.#tasks.filter((task) => task.name !== name);
     return this;
   }
 
   get tasks() {
-    return [...this.#tasks.values()];
+    return [...this.#tasks];
   }
 
   get results() {
@@ -54,7 +52,7 @@ exports.Bench = class Bench extends EventTarget {
   }
 
   getTask(name) {
-    return this.#tasks.get(name);
+    return this.#tasks.find((task) => task.name === name);
   }
 
   reset() {}
@@ -70,8 +68,9 @@ exports.Bench = class Bench extends EventTarget {
   }
 
   async run() {
-    const tasks = new Map(this.tasks.map((task) => [task.name, withHooks(task, this.opts)]));
-    if (tasks.size > 0) await script.offer([[this.name ?? this.#nameOf(tasks), tasks]]);
+    const tasks = this.tasks.map((task) => [task.name, withHooks(task, this.opts)]);
+    const only = tasks.length === 1 ? tasks[0][0] : undefined;
+    if (tasks.length > 0) await script.offer([[this.name ?? only ?? "bench", tasks]]);
     this.dispatchEvent(new Event("complete"));
     return this.tasks;
   }
@@ -80,12 +79,6 @@ exports.Bench = class Bench extends EventTarget {
     throw new Error(
       "deadheat cannot serve runSync(), which does not wait: use `await bench.run()`",
     );
-  }
-
-  #nameOf(tasks) {
-    if (tasks.size === 1) return [...tasks.keys()][0];
-    unnamed += 1;
-    return unnamed === 1 ? "bench" : `bench ${unnamed}`;
   }
 
   table(convert) {
