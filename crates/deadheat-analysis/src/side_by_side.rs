@@ -60,7 +60,7 @@ impl<'a> SideBySide<'a> {
     ) -> Vec<MetricComparison> {
         let of_turns = self.rows_of_turns(candidate);
         let replaced = |row: MetricComparison| {
-            if !changes_by_sharing(&row.metric) {
+            if !row.metric.changes_by_sharing() {
                 return Some(row);
             }
             let mut of_turns = of_turns.iter();
@@ -111,20 +111,6 @@ fn apart(side_by_side: &Estimate, in_turns: &Estimate, margin: f64) -> Option<f6
     let gap = (other.low.0 - one.high.0).max(one.low.0 - other.high.0);
     let apart = in_turns.effect.change() - side_by_side.effect.change();
     (gap > LogRatio::from_change(margin).0 && apart.is_finite()).then_some(apart)
-}
-
-/// Returns true if the metric of a process depends on other processes on the same core.
-fn changes_by_sharing(metric: &Metric) -> bool {
-    matches!(
-        metric,
-        Metric::Wall
-            | Metric::RunDelay
-            | Metric::VoluntarySwitches
-            | Metric::InvoluntarySwitches
-            | Metric::Migrations
-            | Metric::BranchMisses
-            | Metric::CacheMisses
-    )
 }
 
 /// Returns how long the slower of the baseline and a candidate ran alone, after the other had

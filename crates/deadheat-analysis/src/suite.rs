@@ -269,7 +269,7 @@ pub(crate) fn overall(run: &Run, comparisons: &[Comparison]) -> Vec<Overall> {
 /// their names differ.
 fn of_a_race(comparisons: &[Comparison], alpha: f64) -> Vec<Overall> {
     let raced = comparisons.iter().filter_map(|one| {
-        let effect = sign(one.terms.metric.better()) * one.estimate.as_ref()?.effect.0;
+        let effect = sign(one.terms.metric.better())? * one.estimate.as_ref()?.effect.0;
         Some((one, one.candidate.as_ref()?.name.as_str(), effect))
     });
     let raced: Vec<(&Comparison, &str, f64)> = raced.collect();
@@ -327,26 +327,29 @@ fn of_saved_results(run: &Run, comparisons: &[Comparison]) -> Vec<Overall> {
     let level = run.header.plan.design.alpha / candidates.max(1) as f64;
     let of_candidate = |place: usize| {
         let name = &run.sides[place].name;
-        let compared: Vec<(&Comparison, &Estimate)> = comparisons
+        let compared: Vec<(f64, &Comparison, &Estimate)> = comparisons
             .iter()
             .filter(|one| {
                 one.candidate
                     .as_ref()
                     .is_some_and(|side| side.name == *name)
             })
-            .filter_map(|one| Some((one, one.estimate.as_ref()?)))
+            .filter_map(|one| {
+                let sign = sign(one.terms.metric.better())?;
+                Some((sign, one, one.estimate.as_ref()?))
+            })
             .collect();
         if compared.len() < 2 {
             return None;
         }
         let count = compared.len() as f64;
-        let cost = |(one, estimate): &(&Comparison, &Estimate)| {
-            sign(one.terms.metric.better()) * estimate.effect.0
-        };
-        let effect = compared.iter().map(cost).sum::<f64>() / count;
+        let costs = compared
+            .iter()
+            .map(|(sign, _, estimate)| sign * estimate.effect.0);
+        let effect = costs.sum::<f64>() / count;
         let pooled = [&run.sides[0], &run.sides[place]].map(|side| side.files.len());
         let same = |one: &Warning| matches!(one, Warning::SameRecordings { .. });
-        let same = |(one, _): &(&Comparison, &Estimate)| one.warnings.iter().any(same);
+        let same = |(_, one, _): &(f64, &Comparison, &Estimate)| one.warnings.iter().any(same);
         let half = match pooled {
             [1, _] | [_, 1] => None,
             _ if compared.iter().all(same) => None,
@@ -362,10 +365,13 @@ fn of_saved_results(run: &Run, comparisons: &[Comparison]) -> Vec<Overall> {
     (1..run.sides.len()).filter_map(of_candidate).collect()
 }
 
-fn sign(better: Better) -> f64 {
+/// Returns the sign of a change in cost for a metric that rises; `None` if it is unknown which
+/// direction is better, so that a mean over benchmarks cannot contain the metric.
+fn sign(better: Better) -> Option<f64> {
     match better {
-        Better::More => -1.0,
-        Better::Less | Better::Unknown => 1.0,
+        Better::Less => Some(1.0),
+        Better::More => Some(-1.0),
+        Better::Unknown => None,
     }
 }
 
@@ -385,14 +391,17 @@ fn by_files(run: &Run, candidate: &str, files: [usize; 2], level: f64) -> Option
         let Some(place) = place else {
             continue;
         };
-        count += 1.0;
         let metric = plan.judged(index);
+        let Some(sign) = sign(metric.better()) else {
+            continue;
+        };
+        count += 1.0;
         let column = samples.column(metric)?;
         let sides = [ContenderId::BASELINE, ContenderId(place as u8)];
         for (sums, side) in sums.iter_mut().zip(sides) {
             let centres = centres(samples, column, side, sums.len())?;
             for (sum, centre) in sums.iter_mut().zip(centres) {
-                *sum += sign(metric.better()) * centre;
+                *sum += sign * centre;
             }
         }
     }

@@ -41,8 +41,12 @@ impl RecordedArgs {
         let asked = &self.design.0;
         let file = file.display();
         let design = &run.header.plan.design;
-        let judged = &design.judged;
-        if let Some(asked) = asked.metric.as_ref().filter(|asked| *asked != judged) {
+        let plan = &run.header.plan;
+        let benchmarks = 0..plan.benchmarks.len();
+        let raced = benchmarks.filter(|at| plan.benchmarks[*at].rerun.is_none());
+        let otherwise = |asked: &Metric| raced.map(|at| plan.judged(at)).find(|one| *one != asked);
+        let other = asked.metric.as_ref().map(|asked| (asked, otherwise(asked)));
+        if let Some((asked, Some(judged))) = other {
             return Err(Failure::Usage(format!(
                 "--metric {asked}: {file} is a race that was judged by {judged}{HELP}-v shows all \
                  metrics; to judge by {asked}, race again with --metric {asked}"
@@ -138,27 +142,43 @@ pub fn analyze(mut args: AnalyzeArgs) -> Result<Status, Failure> {
     args.exports.check_for_one(args.files.len())?;
     let rules = args.recorded.rules(&mut args.answer)?;
     let answer = args.answer.answer();
-    let mut status = Status::Done;
     let several = args.files.len() > 1;
+    if several && answer.format == Format::Csv {
+        return Err(Failure::Usage(format!(
+            "--format csv prints the table of one file{HELP}analyze one file at a time, or print all by \
+             --format json"
+        )));
+    }
+    let analysed = analyze_each(&args, &rules, &answer);
+    if several && answer.format == Format::Json {
+        // Also after an error, so that the array of the files before it can be read.
+        to_stdout("]\n")?;
+    }
+    analysed
+}
+
+fn analyze_each(args: &AnalyzeArgs, rules: &Rules, answer: &Answer) -> Result<Status, Failure> {
+    let several = args.files.len() > 1;
+    let mut status = Status::Done;
+    if several && answer.format == Format::Json {
+        to_stdout("[\n")?;
+    }
     for (index, file) in args.files.iter().enumerate() {
         let recorded = checked(
             file,
-            (&args.recorded, &rules),
-            args.exports.open(file, &rules)?,
+            (&args.recorded, rules),
+            args.exports.open(file, rules)?,
         )?;
         args.exports.check(Some(file))?;
         let reports = args.exports.reports();
-        let (run, analysis) = args.recorded.analysed(recorded, &answer, &reports)?;
+        let (run, analysis) = args.recorded.analysed(recorded, answer, &reports)?;
         refuse_unfinished_without_a_block(file, &analysis)?;
-        let written = args.exports.write(&run, &analysis, &answer)?;
+        let written = args.exports.write(&run, &analysis, answer)?;
         if several {
             to_stdout(&before_one_of_several(answer.format, index, file))?;
         }
-        reports.print_beside(&answer, &analysis, &RunFiles::default(), &written)?;
+        reports.print_beside(answer, &analysis, &RunFiles::default(), &written)?;
         status = status.max(answer.settle(&analysis));
-    }
-    if several && answer.format == Format::Json {
-        to_stdout("]\n")?;
     }
     Ok(status)
 }
@@ -192,10 +212,9 @@ fn refuse_unfinished_without_a_block(file: &Path, analysis: &Analysis) -> Result
 fn before_one_of_several(format: Format, index: usize, file: &Path) -> String {
     let name = escape_line(&file.display().to_string(), terminal::glyphs_of_stdout());
     match (format, index) {
-        (Format::Json, 0) => "[\n".to_owned(),
-        (Format::Json, _) => ",\n".to_owned(),
+        (Format::Json | Format::Csv, 0) => String::new(),
+        (Format::Json | Format::Csv, _) => ",\n".to_owned(),
         (Format::Markdown, _) => format!("## {name}\n\n"),
-        (Format::Csv, _) => String::new(),
         (_, 0) => format!("{name}\n"),
         (_, _) => format!("\n{name}\n"),
     }

@@ -1,5 +1,6 @@
 //! `deadheat run`: race whole commands.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -258,6 +259,7 @@ pub fn run(mut args: RunArgs) -> Result<Status, Failure> {
             // A plan may be for a machine with other programs.
             if args.use_of_plan == PlanUse::Race {
                 args.refuse_stray_word()?;
+                args.refuse_equal_names()?;
                 args.refuse_unquoted()?;
             }
             let spec = args.spec(&rules)?;
@@ -383,6 +385,19 @@ impl RunArgs {
             )));
         }
         Ok(())
+    }
+
+    /// Refuses a name that is given twice, as by the `-n 5` of two commands without quotes.
+    fn refuse_equal_names(&self) -> Result<(), Failure> {
+        let mut seen = HashSet::new();
+        match self.names.iter().find(|name| !seen.insert(*name)) {
+            Some(name) => Err(Failure::Usage(format!(
+                "-n: two commands have the name '{name}'{HELP}give each another name; if -n {name} belongs \
+                 to the commands, {}",
+                quote_commands(&self.as_typed())
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// Returns the advice about a word that is neither a program nor part of a quoted command.

@@ -348,6 +348,21 @@ fn a_gate_that_could_judge_nothing_says_why_and_fails() {
         SHORT,
     ];
     blind(&track.run(&alone), "measured alone");
+    let [comment, tests] = ["comment.md", "tests.xml"].map(|name| track.path(name));
+    let reports = ["--junit", text(&tests), "--markdown", text(&comment)];
+    blind(
+        &track.race(&[&few[..], &reports].concat(), [SHORT, LONG]),
+        "",
+    );
+    let [comment, tests] = [comment, tests].map(|path| std::fs::read_to_string(path).unwrap());
+    assert!(
+        comment.contains("✘ **The gate is closed: it could judge no benchmark**"),
+        "{comment}"
+    );
+    assert!(
+        tests.contains("errors=\"1\"") && tests.contains("name=\"the gate\""),
+        "{tests}"
+    );
     let json = track.race(&[&few[..], &["--json"]].concat(), [SHORT, LONG]);
     blind(&json, "");
     assert_eq!(json.json()["benchmarks"][0]["unjudged"], true);

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use csv::{ErrorKind, ReaderBuilder, StringRecord};
 use deadheat_model::{
-    FIXED_COLUMNS, Flags, HELP, Metric, Role, Run, metric_of_column, suggestion, text_of_cell,
+    FIXED_COLUMNS, Flags, HELP, Metric, Role, Run, metric_of_csv_column, suggestion, text_of_cell,
 };
 
 use super::csv_rows::{Kept, Place, Recording, RecordingPlan, Row};
@@ -435,7 +435,7 @@ impl Columns {
             .map(|(place, name)| MetricColumn {
                 place,
                 name: (*name).to_owned(),
-                metric: metric_of_column(name),
+                metric: metric_of_csv_column(name),
             })
             .collect();
         Ok(Columns {

@@ -726,10 +726,24 @@ fn identity(benchmark: &Benchmark, contender: usize) -> Identity {
     })
 }
 
+/// Returns the samples of a contender; those in turns, if both sides shared a core in the race. If
+/// that race has none in turns, leaves out the metrics that depend on the sharing.
 fn samples_of(run: &Run, index: usize, contender: usize) -> ResultBenchmark {
-    let samples = &run.benchmarks[index];
+    let plan = &run.header.plan;
+    let samples = run.samples_by_themselves(index);
+    let shares_core = plan.benchmarks[index].side_by_side.is_some()
+        && std::ptr::eq(samples, &run.benchmarks[index]);
+    let columns: Vec<(&Metric, &[f64])> = samples
+        .metrics()
+        .iter()
+        .filter(|metric| !shares_core || !metric.changes_by_sharing())
+        .filter_map(|metric| Some((metric, samples.column(metric)?)))
+        .collect();
     let mut rows = ResultBenchmark {
-        metrics: samples.metrics().to_vec(),
+        metrics: columns
+            .iter()
+            .map(|(metric, _)| (*metric).clone())
+            .collect(),
         ..ResultBenchmark::default()
     };
     for block in samples.blocks() {
@@ -742,18 +756,17 @@ fn samples_of(run: &Run, index: usize, contender: usize) -> ResultBenchmark {
             rows.exits
                 .0
                 .extend(sample.exit_code.map(|code| Some(i64::from(code))));
-            for metric in samples.metrics() {
-                let value = samples.column(metric).map_or(0.0, |column| column[at]);
+            for (metric, column) in &columns {
                 rows.values.push(if metric.adds_up() {
-                    value / sample.iterations as f64
+                    column[at] / sample.iterations as f64
                 } else {
-                    value
+                    column[at]
                 });
             }
         }
     }
     // The metric that the race was judged by becomes the first.
-    let judged = &run.header.plan.design.judged;
+    let judged = plan.judged(index);
     let width = rows.metrics.len();
     if let Some(place) = rows.metrics.iter().position(|metric| metric == judged) {
         rows.metrics[..=place].rotate_right(1);

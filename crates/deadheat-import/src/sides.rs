@@ -426,6 +426,7 @@ pub fn alone(results: Results, terms: &Terms) -> Result<Run, Failure> {
             name: COMMANDS.to_owned(),
             identity: Identity::default(),
             parameters: Vec::new(),
+            repeated: false,
             ..benchmark.clone()
         });
         Side {

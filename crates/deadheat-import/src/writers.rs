@@ -14,21 +14,12 @@ use std::io::Write;
 use std::path::Path;
 
 use deadheat_format::{FormatError, cannot_write};
-use deadheat_model::{Json, RerunKind, Run, Samples};
+use deadheat_model::Json;
 
 fn write_json(mut out: impl Write, json: &Json, file: &Path) -> Result<(), FormatError> {
     writeln!(out, "{json:#}")
         .and_then(|()| out.flush())
         .map_err(cannot_write(file))
-}
-
-/// Returns the samples to export. If the benchmark ran side by side, these are the samples of its
-/// rerun in turns, because wall times on a shared core include the other process.
-fn samples_by_themselves(run: &Run, benchmark: usize) -> &Samples {
-    let in_turns = run.header.plan.rerun(benchmark, RerunKind::Turns);
-    let in_turns = in_turns.map(|turns| &run.benchmarks[turns]);
-    let raced = in_turns.filter(|samples| !samples.blocks().is_empty());
-    raced.unwrap_or(&run.benchmarks[benchmark])
 }
 
 /// Returns the arithmetic mean of at least one value.

@@ -105,7 +105,8 @@ pub use message::{
     HELP, QUOTE, before_help, in_one_line, without_help, without_system_numbers, words_of_system,
 };
 pub use metric::{
-    Better, FIXED_COLUMNS, ForeignMetric, Metric, Unit, column_name, metric_of_column,
+    Better, FIXED_COLUMNS, ForeignMetric, Metric, Unit, column_name, csv_column_name,
+    metric_of_column, metric_of_csv_column,
 };
 pub use names::{is_inner_path, is_object_id, path_of_bytes};
 pub use new_name::under_new_name;

@@ -297,6 +297,20 @@ impl Metric {
         }
     }
 
+    /// Returns true if the metric of a process depends on other processes on the same core.
+    pub fn changes_by_sharing(&self) -> bool {
+        matches!(
+            self,
+            Metric::Wall
+                | Metric::RunDelay
+                | Metric::VoluntarySwitches
+                | Metric::InvoluntarySwitches
+                | Metric::Migrations
+                | Metric::BranchMisses
+                | Metric::CacheMisses
+        )
+    }
+
     /// Returns a metric of another tool.
     pub fn foreign(name: impl Into<String>, unit: Unit, better: Better) -> Metric {
         Metric::Foreign(Box::new(ForeignMetric {
@@ -320,6 +334,9 @@ const CUSTOM: &str = "custom:";
 /// Prefix of the column of a metric of which more is better. The name alone does not show this.
 const MORE: &str = "more:";
 
+/// Prefix of the column of a metric of which neither more nor less is known to be better.
+const UNKNOWN: &str = "unknown:";
+
 /// Columns of tidy CSV that are not metrics.
 pub const FIXED_COLUMNS: [&str; 8] = [
     "benchmark",
@@ -337,14 +354,17 @@ pub const FIXED_COLUMNS: [&str; 8] = [
 /// repeated, as in `allocated_bytes`.
 ///
 /// A custom or foreign metric keeps its name, with the prefix `custom:` if another column has that
-/// name, or `more:` if more is better. Foreign metrics without `more:` are read back as custom
-/// ones.
+/// name, `more:` if more is better, or `unknown:` if neither direction is known to be better.
+/// Foreign metrics without these prefixes are read back as custom ones.
 pub fn column_name(metric: &Metric) -> Cow<'_, str> {
     match metric {
         Metric::Custom(name) if is_taken(name) => format!("{CUSTOM}{name}").into(),
         Metric::Custom(name) => name.into(),
         Metric::Foreign(foreign) if foreign.better == Better::More => {
             format!("{MORE}{}", foreign.name).into()
+        }
+        Metric::Foreign(foreign) if foreign.better == Better::Unknown => {
+            format!("{UNKNOWN}{}", foreign.name).into()
         }
         Metric::Foreign(foreign) if is_taken(&foreign.name) => {
             format!("{CUSTOM}{}", foreign.name).into()
@@ -362,10 +382,33 @@ pub fn metric_of_column(column: &str) -> Metric {
     if let Some(name) = column.strip_prefix(MORE) {
         return Metric::named(name, Better::More);
     }
+    if let Some(name) = column.strip_prefix(UNKNOWN) {
+        let unit = Metric::Custom(name.to_owned()).unit();
+        return Metric::foreign(name, unit, Better::Unknown);
+    }
     Metric::BUILT_IN
         .into_iter()
         .find(|metric| built_in_column(metric) == column)
         .unwrap_or_else(|| Metric::Custom(column.to_owned()))
+}
+
+/// Returns the metric of a column of tidy CSV: that of [`metric_of_column`], but of a rate, such as
+/// `requests/s`, more is better.
+pub fn metric_of_csv_column(column: &str) -> Metric {
+    match metric_of_column(column) {
+        Metric::Custom(name) if name == column && Unit::of_rate(&name).is_some() => {
+            Metric::named(&name, Better::More)
+        }
+        metric => metric,
+    }
+}
+
+/// Returns the name of a metric's column in tidy CSV; the reverse of [`metric_of_csv_column`].
+pub fn csv_column_name(metric: &Metric) -> Cow<'_, str> {
+    match metric {
+        Metric::Custom(name) if Unit::of_rate(name).is_some() => format!("{CUSTOM}{name}").into(),
+        metric => column_name(metric),
+    }
 }
 
 fn built_in_column(metric: &Metric) -> String {
@@ -455,6 +498,24 @@ mod tests {
             assert_eq!(metric_of_column(&column), metric);
             assert!(!FIXED_COLUMNS.contains(&column.as_str()));
         }
+    }
+
+    #[test]
+    fn a_metric_without_a_known_direction_keeps_that_in_its_column() {
+        let metric = Metric::foreign("hits", Unit::Count, Better::Unknown);
+        assert_eq!(column_name(&metric), "unknown:hits");
+        assert_eq!(metric_of_column("unknown:hits"), metric);
+    }
+
+    #[test]
+    fn a_rate_of_tidy_csv_is_better_the_more_there_is_unless_it_was_a_cost() {
+        let rate = metric_of_csv_column("requests/s");
+        assert_eq!(rate, Metric::named("requests/s", Better::More));
+        assert_eq!(csv_column_name(&rate), "more:requests/s");
+        let cost = Metric::Custom("errors/s".to_owned());
+        assert_eq!(csv_column_name(&cost), "custom:errors/s");
+        assert_eq!(metric_of_csv_column("custom:errors/s"), cost);
+        assert_eq!(metric_of_csv_column("wall_ns"), Metric::Wall);
     }
 
     #[test]

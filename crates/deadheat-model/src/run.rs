@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::benchmark::RerunKind;
 use crate::calibration::{CalibrationNote, Machine};
 use crate::metric::Metric;
 use crate::observed::Observed;
@@ -178,6 +179,16 @@ impl Run {
         matches!(reason, Some(EndReason::Finished | EndReason::Budget))
     }
 
+    /// Returns the samples of a benchmark in which each process had its core for itself, as far as
+    /// there are any: after a race side by side, those of its rerun in turns, because wall times on
+    /// a shared core include the other process.
+    pub fn samples_by_themselves(&self, benchmark: usize) -> &Samples {
+        let in_turns = self.header.plan.rerun(benchmark, RerunKind::Turns);
+        let in_turns = in_turns.map(|turns| &self.benchmarks[turns]);
+        let raced = in_turns.filter(|samples| !samples.blocks().is_empty());
+        raced.unwrap_or(&self.benchmarks[benchmark])
+    }
+
     /// Returns the first failure of each failed benchmark, by the index of the benchmark.
     pub fn first_failures(&self) -> HashMap<usize, &BenchmarkFailure> {
         let mut first = HashMap::new();
@@ -190,12 +201,25 @@ impl Run {
     /// Marks the run as resumed. Blocks that are measured from now on count as unplanned, unless
     /// the number of replicates is fixed.
     pub fn resume(&mut self) {
-        if self.is_of_shared_replicates() {
+        let merged = self.header.environment.merged.as_ref();
+        if self.is_of_shared_replicates() || merged.is_some_and(|merged| merged.replicates > 0) {
             self.end = None;
             return;
         }
         let blocks = self.benchmarks.iter().map(|samples| samples.blocks().len());
-        self.resumed_at.get_or_insert_with(|| blocks.collect());
+        if merged.is_some() {
+            // The parts follow one another, so that only the benchmarks of one part have blocks
+            // both before and after this line.
+            let first = self.resumed_at.take();
+            let first = first.unwrap_or_else(|| vec![usize::MAX; self.benchmarks.len()]);
+            let at = |(first, blocks): (usize, usize)| match blocks {
+                0 => first,
+                _ => first.min(blocks),
+            };
+            self.resumed_at = Some(first.into_iter().zip(blocks).map(at).collect());
+        } else {
+            self.resumed_at.get_or_insert_with(|| blocks.collect());
+        }
         self.end = None;
     }
 
@@ -419,6 +443,7 @@ mod tests {
     use crate::benchmark::ContenderId;
     use crate::race_settings::{Design, Looks};
     use crate::samples::{BlockRecord, Flags, Sample};
+    use crate::shard::ShardBy;
 
     fn run() -> Run {
         let benchmark = Benchmark {
@@ -477,6 +502,24 @@ mod tests {
         assert_eq!((went_on(&run, 0), went_on(&run, 1)), (false, true));
         run.resume();
         assert!(went_on(&run, 1), "the first resume counts");
+    }
+
+    #[test]
+    fn in_a_merged_run_only_the_benchmarks_of_a_resumed_part_went_on() {
+        let mut run = run();
+        run.header.environment.merged = Some(Merged {
+            count: 2,
+            by: ShardBy::Benchmark,
+            replicates: 0,
+            hosts: Vec::new(),
+        });
+        let went_on = |run: &Run, index: usize| run.went_on(index, &run.benchmarks[index]);
+        add_block(&mut run, 0);
+        run.resume();
+        add_block(&mut run, 0);
+        // The lines of the next part, which was not resumed.
+        add_block(&mut run, 1);
+        assert_eq!((went_on(&run, 0), went_on(&run, 1)), (true, false));
     }
 
     #[test]

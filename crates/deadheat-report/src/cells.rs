@@ -175,9 +175,13 @@ pub(crate) fn change_without_ratio(
     candidate: &Side,
     glyphs: Glyphs,
 ) -> String {
+    // As in all tables, the change of a rate is a change in cost: a rate that rises from zero costs
+    // nothing any more.
+    let more = metric.better() == deadheat_model::Better::More;
     match AllZero::of(metric, baseline, candidate) {
-        Some(AllZero::Baseline) => "from 0".to_owned(),
-        Some(AllZero::Candidate) => format!("{}100%", glyphs.minus()),
+        Some(AllZero::Baseline) if !more => "from 0".to_owned(),
+        Some(AllZero::Candidate) if more => "to 0".to_owned(),
+        Some(AllZero::Baseline | AllZero::Candidate) => format!("{}100%", glyphs.minus()),
         Some(AllZero::Both) => "0%".to_owned(),
         None => glyphs.nothing().to_owned(),
     }

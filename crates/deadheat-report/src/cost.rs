@@ -2,7 +2,7 @@
 //! a change of the time per item, so that a column never mixes metrics for which more is better
 //! with metrics for which less is better.
 
-use deadheat_model::{Better, Comparison, Estimate, Interval, LogRatio, Metric, Unit};
+use deadheat_model::{AcrossHosts, Better, Comparison, Estimate, Interval, LogRatio, Metric, Unit};
 
 /// Returns the head of a column of changes in these metrics.
 pub(crate) fn change_head<'m>(metrics: impl Iterator<Item = &'m Metric>) -> &'static str {
@@ -21,19 +21,46 @@ pub(crate) fn change_head<'m>(metrics: impl Iterator<Item = &'m Metric>) -> &'st
 /// Converts an estimate to a change in time or cost, as columns of changes show it: 14% fewer
 /// operations per second are 16% more time for each operation.
 pub(crate) fn in_cost(metric: &Metric, estimate: &Estimate) -> Estimate {
-    if metric.better() != Better::More {
-        return *estimate;
-    }
-    let inverse = |effect: LogRatio| LogRatio(-effect.0);
     Estimate {
-        effect: inverse(estimate.effect),
-        interval: estimate.interval.map(|range| Interval {
-            low: inverse(range.high),
-            high: inverse(range.low),
-            ..range
-        }),
+        effect: effect_in_cost(metric, estimate.effect),
+        interval: estimate.interval.map(|range| range_in_cost(metric, range)),
         ..*estimate
     }
+}
+
+pub(crate) fn effect_in_cost(metric: &Metric, effect: LogRatio) -> LogRatio {
+    match metric.better() {
+        Better::More => LogRatio(-effect.0),
+        Better::Less | Better::Unknown => effect,
+    }
+}
+
+fn range_in_cost(metric: &Metric, range: Interval) -> Interval {
+    let [low, high] = [range.low, range.high].map(|end| effect_in_cost(metric, end));
+    Interval {
+        low: if low.0 <= high.0 { low } else { high },
+        high: if low.0 <= high.0 { high } else { low },
+        ..range
+    }
+}
+
+/// Returns the hosts of a comparison, with all changes as changes in cost; `None` if a single
+/// machine raced.
+pub(crate) fn hosts_in_cost(comparison: &Comparison) -> Option<AcrossHosts> {
+    let metric = &comparison.terms.metric;
+    let mut across = comparison.aspects.hosts.clone()?;
+    across.next_host = across.next_host.map(|range| range_in_cost(metric, range));
+    for kind in &mut across.kinds {
+        kind.effect = effect_in_cost(metric, kind.effect);
+        kind.interval = kind.interval.map(|range| range_in_cost(metric, range));
+    }
+    for host in &mut across.hosts {
+        host.estimate = in_cost(metric, &host.estimate);
+        if let Some(control) = &mut host.control {
+            control.estimate = in_cost(metric, &control.estimate);
+        }
+    }
+    Some(across)
 }
 
 pub(crate) fn cost_of(comparison: &Comparison) -> Option<Estimate> {

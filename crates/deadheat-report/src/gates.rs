@@ -6,6 +6,7 @@ use deadheat_model::{
     IdleIgnore, Unproven,
 };
 
+use crate::cost::in_cost;
 use crate::document::{Broken, Content, Note, Severity};
 use crate::glyphs::Glyphs;
 #[cfg(feature = "reports")]
@@ -72,8 +73,12 @@ pub(crate) fn gate<'a>(
     if excused.is_empty() && broken.is_empty() && passed.is_none() {
         return None;
     }
-    let is_open = broken.is_empty();
+    let obstacle = obstacle(analysis);
+    let is_open = broken.is_empty() && obstacle.is_none();
     let title = match (broken.len(), excused.len()) {
+        (0, _) if obstacle.is_some() => {
+            format!("The gate is closed: {}", obstacle.unwrap_or_default())
+        }
         (0, 0) => "The gate is open".to_owned(),
         (0, _) if excused.iter().any(|(_, hit)| hit.excuse.is_none()) => {
             "The gate is open: every breach of a rule is excused, or not proven".to_owned()
@@ -90,6 +95,29 @@ pub(crate) fn gate<'a>(
         passed,
         broken: broken.iter().chain(&excused).map(row).collect(),
     })
+}
+
+/// Returns why the run fails although no benchmark breaks a rule, as words after a colon; `None` if
+/// it does not.
+#[cfg(feature = "reports")]
+fn obstacle(analysis: &Analysis) -> Option<String> {
+    let failed = analysis.failures.len() as u64;
+    if matches!(analysis.ending, Ending::Recorded(EndReason::Failed(_))) {
+        Some("the race failed".to_owned())
+    } else if failed > 0 {
+        let failed = counted(failed, "benchmark failed", "benchmarks failed");
+        Some(failed)
+    } else if has_no_judgement(analysis) {
+        Some("it could judge no benchmark".to_owned())
+    } else {
+        None
+    }
+}
+
+/// Returns true if a gate could judge no benchmark, and the user did not allow that.
+#[cfg(feature = "reports")]
+pub(crate) fn has_no_judgement(analysis: &Analysis) -> bool {
+    analysis.gates.judged_nothing && !analysis.gates.allows_unjudged
 }
 
 /// Returns the sentence that no rule is broken; `None` if a rule is broken, or if no rule is set.
@@ -158,7 +186,10 @@ pub(crate) fn both(first: &Comparison, second: &Confirmation, glyphs: Glyphs) ->
             Some(interval) => format!("{change} [{}]", range(interval, glyphs)),
         }
     };
-    let [first, second] = [first.estimate.as_ref(), second.estimate.as_ref()].map(found);
+    let metric = &first.terms.metric;
+    let in_cost = |estimate: Option<&Estimate>| estimate.map(|one| in_cost(metric, one));
+    let estimates = [first.estimate.as_ref(), second.estimate.as_ref()].map(in_cost);
+    let [first, second] = estimates.each_ref().map(|one| found(one.as_ref()));
     format!("{first}, then {second}")
 }
 

@@ -51,6 +51,7 @@ pub fn to_junit(analysis: &Analysis) -> String {
     }));
     tests.extend(broken_off(analysis));
     tests.extend(unconfirmed(analysis));
+    tests.extend(unjudged(analysis));
     let names = tests.iter().map(|test| shorten(&test.name, NAME, GLYPHS));
     let names = unique(names.collect());
     for (test, name) in tests.iter_mut().zip(names) {
@@ -196,6 +197,14 @@ fn unconfirmed(analysis: &Analysis) -> Option<Test> {
         gates::undecided(analysis, GLYPHS)?,
     );
     Some(Test::without_answer("the second race".to_owned(), outcome))
+}
+
+/// Returns a failed test if the gate could judge no benchmark; otherwise `None`.
+fn unjudged(analysis: &Analysis) -> Option<Test> {
+    gates::has_no_judgement(analysis).then_some(())?;
+    let message = gates::judged_nothing(analysis, GLYPHS)?;
+    let outcome = ("error", "unjudged".to_owned(), message);
+    Some(Test::without_answer("the gate".to_owned(), outcome))
 }
 
 /// Returns a word for the reason why a race ended early; `None` if it ended as planned.

@@ -204,10 +204,12 @@ impl<'a> Run<'a> {
         let mut terms: Vec<&str> = Vec::new();
         let mut sides = comparisons.iter().map(|one| &one.baseline);
         if sides.any(|side| side.typical.is_some()) {
-            let side_by_side = comparisons
-                .iter()
-                .any(|one| one.aspects.side_by_side.is_some());
-            terms.push(if side_by_side {
+            // Without the rerun in turns, the table shows CPU time, as the change does.
+            let in_turns = comparisons.iter().any(|one| {
+                let side_by_side = one.aspects.side_by_side.as_ref();
+                side_by_side.is_some_and(|raced| raced.in_turns.is_some())
+            });
+            terms.push(if in_turns {
                 "typical: robust averages of wall time, but the change is in CPU time"
             } else if comparisons.iter().any(|one| one.candidate.is_some()) {
                 "typical: robust averages whose ratio is the measured change"

@@ -525,6 +525,9 @@ fn left_out_sentence(reason: &LeftOutReason, names: &[String], glyphs: Glyphs) -
     let list = some_of(names, NAMED);
     match reason {
         LeftOutReason::OnlyIn(side) => format!("{count} only in '{}': {list}.", quoted(side)),
+        LeftOutReason::Skipped(message) if message.is_empty() => {
+            format!("{count} {verb} skipped: {list}.")
+        }
         LeftOutReason::Skipped(message) => {
             format!("{count} {verb} skipped ({}): {list}.", quoted(message))
         }

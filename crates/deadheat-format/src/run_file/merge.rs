@@ -413,7 +413,7 @@ impl Lines {
                 let json = std::str::from_utf8(&line).ok().and_then(Json::parse);
                 let fields = json.as_ref().and_then(Json::as_object);
                 let has = |name| fields.is_some_and(|fields| fields.get(name).is_some());
-                ["block", "placed", "observed", "failed"]
+                ["block", "placed", "observed", "failed", "resume"]
                     .into_iter()
                     .any(has)
             };

@@ -19,16 +19,17 @@ const TIMES: [(&str, f64); 6] = [
     ("s", 1e9),
     ("seconds", 1e9),
 ];
-const RATES: [(&str, Unit, f64); 9] = [
-    ("TFLOPS", Unit::PerSecond, 1e12),
-    ("TFLOP/s", Unit::PerSecond, 1e12),
-    ("TFLOPs", Unit::PerSecond, 1e12),
-    ("GFLOPS", Unit::PerSecond, 1e9),
-    ("GFLOP/s", Unit::PerSecond, 1e9),
-    ("GB/s", Unit::GigabytesPerSecond, 1.0),
-    ("GiB/s", Unit::GibibytesPerSecond, 1.0),
-    ("MB/s", Unit::MegabytesPerSecond, 1.0),
-    ("TB/s", Unit::GigabytesPerSecond, 1e3),
+/// The units of rates in the table, each with the metric and the factor to it.
+const RATES: [(&str, &str, Unit, f64); 9] = [
+    ("TFLOPS", "FLOPS", Unit::PerSecond, 1e12),
+    ("TFLOP/s", "FLOPS", Unit::PerSecond, 1e12),
+    ("TFLOPs", "FLOPS", Unit::PerSecond, 1e12),
+    ("GFLOPS", "FLOPS", Unit::PerSecond, 1e9),
+    ("GFLOP/s", "FLOPS", Unit::PerSecond, 1e9),
+    ("GB/s", "GB/s", Unit::GigabytesPerSecond, 1.0),
+    ("GiB/s", "GiB/s", Unit::GibibytesPerSecond, 1.0),
+    ("MB/s", "MB/s", Unit::MegabytesPerSecond, 1.0),
+    ("TB/s", "GB/s", Unit::GigabytesPerSecond, 1e3),
 ];
 
 pub(super) fn is_table(line: &[u8]) -> bool {
@@ -49,8 +50,8 @@ fn line_of(column: &str) -> Option<(&str, Metric, f64)> {
         // `do_bench` measures with events of the device.
         return Some((name, Metric::Gpu, *factor));
     }
-    let (known, kind, factor) = RATES.iter().find(|(known, ..)| *known == unit)?;
-    Some((name, Metric::foreign(*known, *kind, Better::More), *factor))
+    let (_, metric, kind, factor) = RATES.iter().find(|(known, ..)| *known == unit)?;
+    Some((name, Metric::foreign(*metric, *kind, Better::More), *factor))
 }
 
 /// Removes decimals that are all zero, because pandas writes 256 as `256.000000`.
@@ -168,6 +169,8 @@ mod tests {
                 .clone()
                 .all(|metric| metric.better() == Better::More)
         );
+        let names: Vec<&str> = metrics.clone().map(Metric::name).collect();
+        assert_eq!(names, ["FLOPS", "GB/s"], "the units of the values");
         let units: Vec<Unit> = metrics.map(Metric::unit).collect();
         assert_eq!(units, [Unit::PerSecond, Unit::GigabytesPerSecond]);
         assert_eq!(results.benchmarks[0].values, [2e12]);

@@ -10,7 +10,7 @@ use deadheat_model::{Flags, HELP, Metric, Origin, Run, TextCells};
 
 use deadheat_format::number::{push_integer, push_value};
 use deadheat_format::{FormatError, benchmark_names, cannot_write, distinct_names};
-use deadheat_model::column_name;
+use deadheat_model::csv_column_name;
 
 /// Writes a run as tidy CSV; `name` is the name of the file in errors.
 ///
@@ -79,7 +79,7 @@ fn write_rows(run: &Run, out: impl Write, others: &[&Metric], cells: TextCells) 
     }
     table.text("flags")?;
     for metric in others {
-        table.text(&cells.cell(&column_name(metric)))?;
+        table.text(&cells.cell(&csv_column_name(metric)))?;
     }
     table.end_row()?;
 

@@ -6,7 +6,6 @@ use std::path::Path;
 use deadheat::parts::report::{Glyphs, escape_line, harmless};
 use deadheat_model::{Benchmark, Better, Metric, Run, Unit, is_hidden};
 
-use super::samples_by_themselves;
 use deadheat_format::number::{push_integer, push_value};
 use deadheat_format::{FormatError, cannot_write, distinct_names};
 
@@ -96,7 +95,7 @@ fn raced(run: &Run) -> Vec<Raced> {
 }
 
 fn samples(out: &mut Vec<u8>, run: &Run, raced: &Raced, contender: usize) {
-    let samples = samples_by_themselves(run, raced.index);
+    let samples = run.samples_by_themselves(raced.index);
     let columns: Vec<(&[f64], &Metric, &str)> = raced
         .units
         .iter()

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use deadheat_model::{Benchmark, ContenderId, Json, Metric, Object, Run, Samples, Workload};
 
-use super::{samples_by_themselves, write_json};
+use super::write_json;
 use deadheat_format::{FormatError, ensure_wall_times};
 
 /// Writes a run in the format of hyperfine's `--export-json`: one result per benchmark and
@@ -25,26 +25,33 @@ pub fn write_hyperfine(
     ensure_wall_times(run, file)?;
     let mut results = Vec::new();
     let planned = run.header.plan.benchmarks.iter().enumerate();
-    for (place, benchmark) in planned.filter(|(_, benchmark)| benchmark.rerun.is_none()) {
-        let samples = samples_by_themselves(run, place);
+    let planned = planned.filter(|(_, benchmark)| benchmark.rerun.is_none());
+    let is_only = planned.clone().count() == 1;
+    for (place, benchmark) in planned {
+        let samples = run.samples_by_themselves(place);
         for index in 0..benchmark.rivals() {
             let own = OwnSamples {
                 samples,
                 contender: ContenderId(index as u8),
             };
-            results.extend(outcome(&command(benchmark, index), benchmark, &own).map(Json::from));
+            let command = command(benchmark, index, is_only);
+            results.extend(outcome(&command, benchmark, &own).map(Json::from));
         }
     }
     write_json(out, &Json::tagged("results", results), file)
 }
 
 /// Returns the text for `command`: the name of the contender, with the name of its benchmark unless
-/// the contender is a command or a recording.
-fn command(benchmark: &Benchmark, index: usize) -> String {
+/// the contender is a command or the only benchmark's recording.
+fn command(benchmark: &Benchmark, index: usize, is_only: bool) -> String {
     let contender = &benchmark.contenders[index];
     match contender.workload {
-        Workload::Command(_) | Workload::Recording => contender.name.clone(),
-        Workload::Function(_) | Workload::Worker(_) | Workload::Harness(_) => {
+        Workload::Command(_) => contender.name.clone(),
+        Workload::Recording if is_only => contender.name.clone(),
+        Workload::Recording
+        | Workload::Function(_)
+        | Workload::Worker(_)
+        | Workload::Harness(_) => {
             format!("{}/{}", benchmark.name, contender.name)
         }
     }
@@ -60,7 +67,9 @@ fn outcome(command: &str, benchmark: &Benchmark, own: &OwnSamples<'_>) -> Option
     let mean_of = |metric| own.seconds(metric).map(|times| super::mean(&times));
     let memory = own.values(&Metric::PeakRss);
     let memory = memory.map(|bytes| bytes.map(|(_, bytes)| bytes as u64).collect::<Json>());
-    let exit_codes = own.all().map(|(_, sample)| sample.exit_code);
+    let exit_codes = || own.all().map(|(_, sample)| sample.exit_code);
+    // In hyperfine's files, a code that is null means that a signal killed the command.
+    let has_codes = exit_codes().any(|code| code.is_some());
     let parameters: BTreeMap<&String, &String> = benchmark
         .parameters
         .iter()
@@ -81,7 +90,10 @@ fn outcome(command: &str, benchmark: &Benchmark, own: &OwnSamples<'_>) -> Option
         .with("max", times.iter().copied().reduce(f64::max)?)
         .with("times", times.iter().copied().collect::<Json>())
         .with_some("memory_usage_byte", memory)
-        .with("exit_codes", exit_codes.collect::<Json>())
+        .with_some(
+            "exit_codes",
+            has_codes.then(|| exit_codes().collect::<Json>()),
+        )
         .with_some("parameters", (!parameters.is_empty()).then_some(named));
     Some(outcome)
 }

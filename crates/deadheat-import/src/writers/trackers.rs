@@ -11,7 +11,7 @@ use deadheat_model::{
     Processes, Run, Samples, Side, Throughput, Workload,
 };
 
-use super::{mean, median, samples_by_themselves, standard_deviation, write_json};
+use super::{mean, median, standard_deviation, write_json};
 use deadheat_format::{
     FormatError, benchmark_names, cannot_write, distinct_names, ensure_wall_times, time_of_day,
     with_parameters,
@@ -149,7 +149,7 @@ fn rows(
         };
         match first_failures.get(&index) {
             Some(failure) => take(source.failed(&failure.message))?,
-            None => source.measured(samples_by_themselves(run, index), take)?,
+            None => source.measured(run.samples_by_themselves(index), take)?,
         }
     }
     Ok(())
@@ -304,7 +304,7 @@ fn repetitions(samples: &Samples, contender: ContenderId) -> Vec<Repetition> {
 /// Returns the rates and counters of a sample by name.
 fn counters<'a>(
     benchmark: &'a Benchmark,
-    samples: &Samples,
+    samples: &'a Samples,
     repetition: &Repetition,
 ) -> BTreeMap<&'a str, f64> {
     let mut all = BTreeMap::new();
@@ -319,11 +319,19 @@ fn counters<'a>(
     }
     // In a recording, the times are among the counters.
     let times = [Metric::Wall, Metric::Cpu, Metric::User, Metric::System];
+    let of_tools = |metric: &&Metric| matches!(metric, Metric::Custom(_) | Metric::Foreign(_));
+    let shared = samples.metrics().iter().filter(of_tools);
     let own = benchmark.counters.iter();
-    for metric in own.filter(|metric| !times.contains(metric)) {
+    for metric in own.chain(shared).filter(|metric| !times.contains(metric)) {
         // A counter may have the same name as a field of the row; it is left out.
         if let (Some(column), false) = (samples.column(metric), FIELDS.contains(&metric.name())) {
-            all.insert(metric.name(), column[repetition.at]);
+            let value = column[repetition.at];
+            let calls = if metric.adds_up() {
+                repetition.iterations
+            } else {
+                1
+            };
+            all.insert(metric.name(), value / calls as f64);
         }
     }
     all

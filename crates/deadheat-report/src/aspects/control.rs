@@ -2,6 +2,7 @@
 
 use deadheat_model::{Comparison, Control, Object};
 
+use crate::cost::in_cost;
 use crate::glyphs::Glyphs;
 use crate::json_parts::estimated as estimate_json;
 use crate::units::estimated;
@@ -10,7 +11,8 @@ use crate::units::estimated;
 /// the noise floor; `None` without a control.
 pub fn noise_floor(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     let control = comparison.aspects.control?;
-    let [change, interval] = estimated(&control.estimate, comparison.coverage(), glyphs);
+    let estimate = in_cost(&comparison.terms.metric, &control.estimate);
+    let [change, interval] = estimated(&estimate, comparison.coverage(), glyphs);
     let doubt = if control.separated {
         "; the control separated"
     } else {

@@ -2,14 +2,16 @@
 
 use deadheat_model::{Comparison, Warning};
 
+use crate::cost::{cost_of, effect_in_cost};
 use crate::glyphs::Glyphs;
 use crate::units::{counted, effect};
 
 /// Returns a sentence with the number of excluded blocks and the change that includes them.
 pub(super) fn sentence(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
     let left_out = comparison.aspects.dropped?;
-    let interval = comparison.estimate.as_ref().and_then(|e| e.interval);
-    let change = effect(left_out.effect_with_them?, interval.as_ref(), glyphs);
+    let interval = cost_of(comparison).and_then(|cost| cost.interval);
+    let with_them = effect_in_cost(&comparison.terms.metric, left_out.effect_with_them?);
+    let change = effect(with_them, interval.as_ref(), glyphs);
     let cause = cause_of_dropping(comparison);
     Some(dropped(left_out.blocks, cause, &change))
 }

@@ -7,6 +7,7 @@ use deadheat_model::{
 
 use super::control::to_json as control_json;
 use crate::cells::{change_cells, interval_head};
+use crate::cost::{change_head, hosts_in_cost};
 use crate::document::{Kind, Table};
 use crate::glyphs::Glyphs;
 use crate::json_parts::{all, ends, estimated, some};
@@ -19,13 +20,13 @@ const CPU: usize = 40;
 /// the hosts that are excluded or missing, and the change on each processor model if the models
 /// differ.
 pub(crate) fn sentences(comparison: &Comparison, glyphs: Glyphs) -> Vec<String> {
-    let Some(across) = &comparison.aspects.hosts else {
+    let Some(across) = hosts_in_cost(comparison) else {
         return Vec::new();
     };
-    let mut said = vec![whom(across, glyphs)];
-    said.extend(left_out(across, glyphs));
+    let mut said = vec![whom(&across, glyphs)];
+    said.extend(left_out(&across, glyphs));
     said.extend(kinds_apart(&across.kinds, glyphs));
-    said.extend(missing(across));
+    said.extend(missing(&across));
     said
 }
 
@@ -269,14 +270,14 @@ pub(crate) fn control(host: &HostRow, glyphs: Glyphs) -> String {
 
 /// Returns a table with a row per host; `None` if a single machine raced.
 pub(crate) fn table<'a>(comparison: &Comparison, glyphs: Glyphs) -> Option<Table<'a>> {
-    let across = comparison.aspects.hosts.as_ref()?;
+    let across = hosts_in_cost(comparison)?;
     let mut heads = vec![
         "parts: host".to_owned(),
-        "change".to_owned(),
+        change_head([&comparison.terms.metric].into_iter()).to_owned(),
         interval_head([comparison.coverage()].into_iter()),
         "replicates".to_owned(),
     ];
-    let controlled = has_controls(across);
+    let controlled = has_controls(&across);
     heads.extend(controlled.then(|| CONTROL.to_owned()));
     let mut table = Table::new(Kind::Words, heads);
     table.caption = "Hosts, each by itself".to_owned();

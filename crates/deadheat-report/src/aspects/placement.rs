@@ -6,6 +6,7 @@ use deadheat_model::{
     Scope, Spreads, Warning, without_help,
 };
 
+use crate::cost::in_cost;
 use crate::glyphs::Glyphs;
 use crate::json_parts::{self, relative, some};
 use crate::names::{shown, some_of, texts};
@@ -227,7 +228,8 @@ pub fn sentence(comparison: &Comparison, glyphs: Glyphs) -> Option<String> {
         parts.extend(placement_alone(comparison, glyphs));
     }
     if let Some(own) = &comparison.aspects.own_link {
-        let [change, interval] = estimated(own, comparison.coverage(), glyphs);
+        let own = in_cost(&comparison.terms.metric, own);
+        let [change, interval] = estimated(&own, comparison.coverage(), glyphs);
         parts.push(format!(
             "for comparison, the change with your own link: {change} ({interval})"
         ));

@@ -10,7 +10,7 @@ use deadheat_model::{Comparison, Estimate, LogRatio, Overall};
 use super::html::{GLYPHS, Text, code, isolated};
 use crate::aspects::hosts::{CONTROL, control, has_controls, name};
 use crate::cells::change_cells;
-use crate::cost::cost_of;
+use crate::cost::{change_head, cost_of, hosts_in_cost};
 use crate::suite;
 use crate::units::{drawn_span, estimated, round_factor, share};
 
@@ -317,23 +317,25 @@ pub(super) fn against_margin(out: &mut dyn Write, comparison: &Comparison) -> fm
 
 /// Writes the table of the hosts that raced, with the verdict over all hosts below.
 pub(super) fn hosts(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result {
-    let Some(across) = &comparison.aspects.hosts else {
+    let Some(across) = hosts_in_cost(comparison) else {
         return Ok(());
     };
     let of_hosts = across.hosts.iter().map(|host| &host.estimate);
-    let all: Vec<&Estimate> = of_hosts.chain(&comparison.estimate).collect();
+    let of_all = cost_of(comparison);
+    let all: Vec<&Estimate> = of_hosts.chain(&of_all).collect();
     let axis = Axis::of_estimates(&all, comparison.terms.margin);
     write!(
         out,
         "<h4>Hosts</h4><div class=\"scroll\"><table class=\"intervals\">\
          <caption class=\"unseen\">The change on each host, and over all of them</caption>\
          <thead><tr><th scope=\"col\" class=\"name\">parts: host</th>\
-         <th scope=\"col\" class=\"number\">change</th>\
+         <th scope=\"col\" class=\"number\">{}</th>\
          <th scope=\"col\" class=\"interval\">CI{}</th>\
          <th scope=\"col\" class=\"number\">replicates</th>",
+        change_head([&comparison.terms.metric].into_iter()),
         axis_marks(&axis)?
     )?;
-    let controlled = has_controls(across);
+    let controlled = has_controls(&across);
     if controlled {
         write!(out, "<th scope=\"col\" class=\"number\">{CONTROL}</th>")?;
     }
@@ -350,7 +352,7 @@ pub(super) fn hosts(out: &mut dyn Write, comparison: &Comparison) -> fmt::Result
         )?;
     }
     out.write_str("</tbody><tfoot>")?;
-    if let Some(estimate) = &comparison.estimate {
+    if let Some(estimate) = &of_all {
         let whom = match (across.like_these, across.hosts.len()) {
             (true, _) => "hosts like these",
             (false, 1) => "this host",

@@ -131,10 +131,19 @@ fn cores(cores: &[u32]) -> String {
 pub(super) fn plan(header: &RunHeader) -> FactGroup {
     let design = &header.plan.design;
     let mut facts = FactGroup::new("Plan");
-    facts.push(
-        "judged",
-        sentences::judged(&design.judged, design.quantile, GLYPHS),
-    );
+    let benchmarks = 0..header.plan.benchmarks.len();
+    let judged = benchmarks.filter(|at| header.plan.benchmarks[*at].rerun.is_none());
+    let judged = judged.map(|at| {
+        let (metric, quantile) = (header.plan.judged(at), header.plan.quantile(at));
+        sentences::judged(metric, quantile, GLYPHS)
+    });
+    let mut judged: Vec<String> = judged.collect();
+    judged.sort();
+    judged.dedup();
+    if judged.is_empty() {
+        judged.push(sentences::judged(&design.judged, design.quantile, GLYPHS));
+    }
+    facts.push("judged", judged.join(", "));
     for value in &design.values.read {
         let name = sentences::metric(&value.metric, GLYPHS);
         let file = design.values.file.as_ref();

@@ -176,7 +176,7 @@ impl Gate {
     /// because it alone keeps the α of the suite.
     fn unproven(rule: FailOn, comparison: &Comparison, holds: bool) -> Option<Unproven> {
         match &comparison.suite.confirmation {
-            Some(second) => (!second.agrees).then_some(Unproven::SecondRace),
+            Some(second) => (!rule.holds(second.verdict)).then_some(Unproven::SecondRace),
             None => (rule == FailOn::Slower && !holds).then_some(Unproven::SuiteLevel),
         }
     }
@@ -389,6 +389,28 @@ mod tests {
         assert!(hit_by(0.04, 99, Some(true)).fails());
         let not_confirmed = hit_by(1e-9, 0, Some(false));
         assert_eq!(not_confirmed.unproven, Some(Unproven::SecondRace));
+    }
+
+    #[test]
+    fn a_second_race_that_breaks_the_rule_by_another_verdict_confirms_the_breach() {
+        for (second, fails) in [
+            (Some(Verdict::Faster), true),
+            (Some(Verdict::Inconclusive), true),
+            (None, true),
+            (Some(Verdict::Equivalent), false),
+        ] {
+            let mut analysis = analysis(&[("a", SLOWER)]);
+            let first = &mut analysis.comparisons[0];
+            first.suite.confirmation = Some(Confirmation {
+                verdict: second,
+                estimate: first.estimate,
+                alpha: 0.05,
+                agrees: false,
+            });
+            let strict = gate(&[FailOn::NotEquivalent], vec![]).judge(analysis);
+            let hit = strict.comparisons[0].suite.gate.as_ref().unwrap();
+            assert_eq!(hit.fails(), fails, "{second:?}");
+        }
     }
 
     #[test]
