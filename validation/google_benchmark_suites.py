@@ -240,11 +240,16 @@ def page(records):
     return "\n".join(lines)
 
 
+def table_row(cells):
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
 def code(target):
     return "–" if target == "–" else f"`{target}`"
 
 
 def measured_part(records):
+    has_compare_py = any("compare_py" in record for record in records)
     lines = [
         "",
         "## Copies and releases",
@@ -252,13 +257,17 @@ def measured_part(records):
         "In the columns of copies, the newer release races against itself, so every row that is called faster or slower is a",
         f"false positive. A race takes at most {SECONDS_PER_ROW} s per benchmark.",
         "",
-        "The last two columns are results of `compare.py`, the script of Google Benchmark. The script compares executables with",
-        "the library that the project names, by 10 repetitions, interleaved at random. A row counts as called if the real times",
-        "differ at the 5% level.",
-        "",
-        "| suite | rows | copies: called | dead heats | time | releases | faster, slower | time | compare.py: copies called | releases called |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
+    columns = ["suite", "rows", "copies: called", "dead heats", "time", "releases", "faster, slower", "time"]
+    if has_compare_py:
+        columns += ["compare.py: copies called", "releases called"]
+        lines += [
+            "The last two columns are results of `compare.py`, the script of Google Benchmark. The script compares executables with",
+            "the library that the project names, by 10 repetitions, interleaved at random. A row counts as called if the real times",
+            "differ at the 5% level.",
+            "",
+        ]
+    lines += [table_row(columns), table_row(["---"] * len(columns))]
     all_rows, all_called, all_equal = 0, 0, 0
     for record in records:
         copies, releases = record["copies"], record["releases"]
@@ -267,14 +276,21 @@ def measured_part(records):
         all_rows += len(rows)
         all_called += called
         all_equal += equal
-        theirs = record.get("compare_py")
-        tools = [f"{theirs[kind]['called']} of {theirs[kind]['rows']}" if theirs else "–" for kind in ["copies", "releases"]]
         moved = releases["rows"]
-        lines.append(
-            f"| {record['suite']} `{record['target']}` | {len(rows)} | {called} | {equal} | {copies['seconds']:.0f} s "
-            f"| {record['old']} → {record['new']} | {count(moved, 'faster')}, {count(moved, 'slower')} "
-            f"| {releases['seconds']:.0f} s | {tools[0]} | {tools[1]} |"
-        )
+        cells = [
+            f"{record['suite']} `{record['target']}`",
+            len(rows),
+            called,
+            equal,
+            f"{copies['seconds']:.0f} s",
+            f"{record['old']} → {record['new']}",
+            f"{count(moved, 'faster')}, {count(moved, 'slower')}",
+            f"{releases['seconds']:.0f} s",
+        ]
+        if has_compare_py:
+            theirs = record.get("compare_py")
+            cells += [f"{theirs[kind]['called']} of {theirs[kind]['rows']}" if theirs else "–" for kind in ["copies", "releases"]]
+        lines.append(table_row(cells))
     lines += [
         "",
         f"In the copies of all suites, {all_called} of {all_rows} rows were called faster or slower. The 95% one-sided upper bound is "

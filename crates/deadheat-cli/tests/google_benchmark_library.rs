@@ -374,6 +374,10 @@ fn wrong_arguments_end_the_program() {
     );
     run(&["--benchmark_min_time=soon"])
         .fails_with(1, &["error: --benchmark_min_time: 'soon' is neither"]);
+    run(&["--benchmark_filter=("]).fails_with(
+        1,
+        &["error: --benchmark_filter: cannot read the regular expression '('"],
+    );
     run(&["--benchmark_out=/nowhere/file"]).fails_with(1, &["invalid file name: '/nowhere/file'"]);
     let help = run(&["--help"]);
     assert!(

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use common::worker::{Worker, repository};
+use common::worker::{Worker, block, prepare, repository};
 use common::{Finished, Track, text};
 use deadheat_testing::needs;
 use serde_json::{Value, json};
@@ -87,6 +87,7 @@ BENCHMARK_MAIN();
 /// A row for each thing that can go wrong.
 const FAULTS: &str = r#"
 #include <benchmark/benchmark.h>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -99,6 +100,7 @@ using benchmark::State;
 #define LOOP for (auto _ : state)
 
 ROW(exits, LOOP exit(3););
+ROW(crashes, LOOP raise(SIGSEGV););
 ROW(throws, LOOP throw std::runtime_error("no disk"););
 ROW(throws_in_a_thread, LOOP if (state.thread_index() == 1) throw std::runtime_error("no core");)
     ->Threads(2);
@@ -119,6 +121,53 @@ ROW(prints, LOOP { printf("x"); std::cout << "y" << std::flush; });
 ROW(reads, LOOP { benchmark::DoNotOptimize(getchar()); clearerr(stdin); });
 ROW(changes_folder, if (chdir("/") != 0) abort(); LOOP benchmark::ClobberMemory(););
 ROW(forks, LOOP { pid_t child = fork(); if (child == 0) exit(0); waitpid(child, nullptr, 0); });
+BENCHMARK_MAIN();
+"#;
+
+/// Rows that read `max_iterations` in different places, and throw if their loop runs more iterations than they read.
+const LIMITS: &str = r#"
+#include <benchmark/benchmark.h>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+using benchmark::State;
+
+#define ROW(name, ...) static void name(State &state) { __VA_ARGS__ } BENCHMARK(name)
+#define LOOP for (auto _ : state)
+#define CHECK(condition) if (!(condition)) throw std::runtime_error(#condition)
+
+ROW(before_the_loop, std::vector<int> place(state.max_iterations); std::size_t i = 0; LOOP place.at(i++) = 1;
+    CHECK(i == place.size()); state.SetItemsProcessed(3 * state.max_iterations););
+ROW(in_the_loop, std::vector<int> place; std::size_t i = 0;
+    LOOP { if (i == 0) place.resize(state.max_iterations); place.at(i++) = 1; });
+ROW(late_in_the_loop, std::int64_t i = 0; LOOP if (++i > 5000) CHECK(i <= state.max_iterations););
+ROW(for_the_whole_batch, while (state.KeepRunningBatch(state.max_iterations))
+    for (auto n = static_cast<int>(state.max_iterations); n > 0; --n) benchmark::DoNotOptimize(n););
+ROW(in_one_thread, const bool reads = state.thread_index() == 1; std::vector<int> place; std::size_t i = 0;
+    if (reads) place.resize(state.max_iterations); LOOP if (reads) place.at(i++) = 1;)->Threads(3);
+ROW(after_the_loop, std::int64_t i = 0; LOOP ++i;
+    CHECK(i == state.max_iterations); state.SetItemsProcessed(3 * state.max_iterations););
+BENCHMARK_MAIN();
+"#;
+
+/// Two builds that differ in the outcome of a check and in the name of a row.
+const BUILDS: &str = r#"
+#include <benchmark/benchmark.h>
+using benchmark::State;
+
+#define ROW(name, ...) static void name(State &state) { __VA_ARGS__ } BENCHMARK(name)
+#define LOOP for (auto _ : state)
+
+ROW(shared, LOOP benchmark::ClobberMemory(););
+#ifdef CHANGED
+ROW(checked, LOOP benchmark::ClobberMemory(); state.SkipWithError("wrong result"););
+ROW(skipped, LOOP benchmark::ClobberMemory(); state.SkipWithMessage("no data"););
+ROW(new_name, LOOP benchmark::ClobberMemory(););
+#else
+ROW(checked, LOOP benchmark::ClobberMemory(););
+ROW(skipped, LOOP benchmark::ClobberMemory(););
+ROW(old_name, LOOP benchmark::ClobberMemory(););
+#endif
 BENCHMARK_MAIN();
 "#;
 
@@ -320,6 +369,7 @@ fn what_goes_wrong_costs_its_row_only() {
     let said = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     for line in [
         "'exits' failed: calibration run: 'old' ended its process with exit code 3.",
+        "'crashes' failed: calibration run: 'old' was killed by signal 11 (SIGSEGV).",
         "'throws' failed: calibration run: 'old' panicked no disk.",
         "'throws_in_a_thread/threads:2' failed: calibration run: 'old' panicked no core.",
         "'throws_in_the_first_thread/threads:2' failed: calibration run: 'old' panicked no device.",
@@ -330,8 +380,8 @@ fn what_goes_wrong_costs_its_row_only() {
          first can be timed.",
         "'sets_no_time/manual_time' failed: calibration run: 'old' has UseManualTime and never calls \
          SetIterationTime.",
-        "skipped (no GPU): skips.",
         "skipped (no data): skips_later.",
+        "skipped (no GPU): skips.",
     ] {
         assert!(said.contains(line), "{line}\n{}", done.stdout);
     }
@@ -347,6 +397,179 @@ fn what_goes_wrong_costs_its_row_only() {
             "{}",
             done.stdout
         );
+    }
+}
+
+#[test]
+fn a_loop_runs_no_more_iterations_than_the_function_read_from_max_iterations() {
+    needs!("cmake", "g++", "make");
+    let folder = TempDir::new().unwrap();
+    let program = folder.path().join("suite");
+    suite(&program, LIMITS, &[]);
+    for (row, is_read) in [
+        ("before_the_loop", true),
+        ("in_the_loop", true),
+        ("late_in_the_loop", true),
+        ("for_the_whole_batch", true),
+        ("in_one_thread/threads:3", true),
+        ("after_the_loop", false),
+    ] {
+        let (mut worker, found) = calibrated(&program, row);
+        let notes = found["notes"].as_array().unwrap();
+        let note =
+            "Each sample is a call of the function, because the function reads max_iterations.";
+        assert_eq!(notes.contains(&json!(note)), is_read, "{row}: {found}");
+        // The other side must restart, too.
+        assert_eq!(found["input_per_call"] == true, is_read, "{row}: {found}");
+        if row.ends_with("the_loop") && !row.contains("in_") {
+            assert_eq!(found["throughput"], json!({"items": 3}), "{row}");
+        }
+        let warm_up = json!({"warm_up": {"seed": 1, "order": [0], "iterations": 7}});
+        worker.ask(warm_up, "warm");
+        for (seed, iterations) in [(1, 3), (2, 20_000), (3, 50)] {
+            let request = block(seed, &json!([0, 0, 0]), iterations, 1, 2);
+            let reply = worker.ask(request, "block");
+            assert_eq!(reply["values"].as_array().unwrap().len(), 16, "{row}");
+        }
+        worker.ask(json!({"smoke": {"seed": 4}}), "sound");
+        worker.say(&json!({"bye": {}}).to_string());
+        assert_eq!(worker.ended().code, Some(0), "{row}");
+    }
+}
+
+#[test]
+fn an_error_of_one_build_fails_the_race_and_a_skipped_or_missing_row_is_left_out() {
+    needs!("cmake", "g++", "make");
+    let track = Track::new();
+    suite(&track.path("old"), BUILDS, &[]);
+    suite(&track.path("new"), BUILDS, &["-DCHANGED"]);
+    let race = ["bench", "old", "new", "--max-replicates", "6"];
+    let done = track.run(&race);
+    assert_eq!(done.code, Some(3), "{done:?}");
+    let said = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    for line in [
+        "'checked' failed: calibration run: 'new' reports an error: wrong result.",
+        "1 benchmark was skipped (no data): skipped.",
+        "1 benchmark only in 'old': old_name.",
+        "1 benchmark only in 'new': new_name.",
+    ] {
+        assert!(said.contains(line), "{line}\n{}", done.stdout);
+    }
+    let without_the_failed = track.run(&[&race[..], &["shared", "skipped"]].concat());
+    without_the_failed.succeeds();
+}
+
+#[test]
+fn an_error_says_that_deadheat_may_leave_the_row_out_if_both_builds_report_one() {
+    needs!("cmake", "g++", "make");
+    let folder = TempDir::new().unwrap();
+    let program = folder.path().join("suite");
+    suite(&program, FAULTS, &[]);
+    for (row, failed) in [
+        (
+            "skips",
+            json!({"contender": 0, "problem": {"refused": "reports an error: no GPU"}, "skips": "no GPU"}),
+        ),
+        (
+            "skips_later",
+            json!({"contender": 0, "problem": {"skipped": "no data"}}),
+        ),
+    ] {
+        let mut worker = Worker::start(&program, &[]);
+        worker.hello();
+        worker.say(&prepare(row, None).to_string());
+        worker.say(&json!({"calibrate": {"seed": 1, "least_ns": 5000}}).to_string());
+        let replies = std::iter::from_fn(|| worker.hear());
+        assert_eq!(replies.last(), Some(json!({"failed": failed})));
+    }
+}
+
+#[test]
+fn a_program_without_rows_for_the_race_is_refused() {
+    needs!("cmake", "g++", "make");
+    let track = Track::new();
+    suite(
+        &track.path("empty"),
+        "#include <benchmark/benchmark.h>\nBENCHMARK_MAIN();\n",
+        &[],
+    );
+    fs::copy(track.path("empty"), track.path("copy")).unwrap();
+    let empty = track.run(&["bench", "empty", "copy"]);
+    empty.fails_with(2, &["neither 'empty' nor 'copy' holds a benchmark"]);
+
+    suite(&track.path("old"), BUILDS, &[]);
+    fs::copy(track.path("old"), track.path("new")).unwrap();
+    let filtered = |filter| track.run(&["bench", "old", "new", filter]);
+    let nothing = "neither 'old' nor 'new' holds a benchmark";
+    filtered("--benchmark_filter=^nothing$").fails_with(2, &[nothing]);
+    filtered("--benchmark_filter=(").fails_with(
+        3,
+        &["error: --benchmark_filter: cannot read the regular expression '('"],
+    );
+}
+
+#[test]
+fn the_answer_names_once_the_options_that_a_race_ignores() {
+    needs!("cmake", "g++", "make");
+    let track = Track::new();
+    suite(&track.path("old"), BUILDS, &[]);
+    fs::copy(track.path("old"), track.path("new")).unwrap();
+    let race = |options: &[&str]| {
+        let words = ["bench", "old", "new", "--max-replicates", "6"];
+        let done = track.run(&[&words[..], options].concat());
+        let said = done.succeeds().stdout.split_whitespace();
+        said.collect::<Vec<_>>().join(" ")
+    };
+    let said = race(&[
+        "--benchmark_filter=shared|old_name",
+        "--benchmark_min_time=2",
+        "--benchmark_repetitions=3",
+        "--benchmark_min_time=1",
+    ]);
+    let note = "A race with deadheat's library ignores these options: --benchmark_min_time, \
+                --benchmark_repetitions.";
+    assert_eq!(said.matches(note).count(), 1, "{said}");
+    let said = race(&["--benchmark_filter=shared"]);
+    assert!(!said.contains("ignores these options"), "{said}");
+}
+
+#[test]
+fn pkg_config_finds_the_library() {
+    needs!("cmake", "g++", "make", "pkg-config");
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let build = library().parent().unwrap();
+    let prefix = at("prefix");
+    let install = ["--install", text(build), "--prefix", text(&prefix)];
+    let installed = Command::new("cmake").args(install).output().unwrap();
+    Finished::from(installed).succeeds();
+    let row = "#include <benchmark/benchmark.h>\n\
+               static void row(benchmark::State &state) { for (auto _ : state) {} }\n\
+               BENCHMARK(row);\n";
+    fs::write(at("row.cc"), row).unwrap();
+    fs::write(at("program.cc"), format!("{row}BENCHMARK_MAIN();\n")).unwrap();
+    // A moved installation, and the build folder.
+    fs::rename(&prefix, at("moved")).unwrap();
+    for packages in [&at("moved/lib/pkgconfig"), build] {
+        for (package, source) in [("benchmark", "program.cc"), ("benchmark_main", "row.cc")] {
+            let words = Command::new("pkg-config")
+                .args(["--cflags", "--libs", package])
+                .env("PKG_CONFIG_PATH", packages)
+                .output()
+                .unwrap();
+            let words = Finished::from(words).succeeds().stdout.clone();
+            let (source, program) = (at(source), at(package));
+            let done = Command::new("g++")
+                .args(["-std=c++17", "-O2", text(&source), "-o", text(&program)])
+                .args(words.split_whitespace())
+                .output()
+                .unwrap();
+            Finished::from(done).succeeds();
+            let mut worker = Worker::start(&program, &[]);
+            worker.hello();
+            let listed = worker.ask(json!({"list": {}}), "listed");
+            assert_eq!(listed["benchmarks"][0]["name"], "row");
+        }
     }
 }
 

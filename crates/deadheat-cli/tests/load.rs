@@ -147,9 +147,27 @@ fn links_that_lead_out_of_the_copied_folder_are_refused() {
         let more = ["--data=data", "--max-replicates=6", option];
         track.run(&race(server, "python3 server.py {port}  20 {data}", &more))
     };
+    // What a stopped server leaves behind is no reason to refuse the folder.
+    track.tool("mkfifo", &["data/pipe"]);
     race("--json").succeeds();
     std::os::unix::fs::symlink("../elsewhere", track.path("data/outside")).unwrap();
     common::says(&race("--json"), 3, &["outside leads out of the copy"]);
+    std::fs::remove_file(track.path("data/outside")).unwrap();
+    std::fs::create_dir_all(track.path("data/deep/deeper")).unwrap();
+    std::os::unix::fs::symlink("../..", track.path("data/deep/deeper/up")).unwrap();
+    let chain = track.path("data/deep/deeper/chain");
+    std::os::unix::fs::symlink("up/../../missing", chain).unwrap();
+    common::says(&race("--json"), 3, &["chain leads out of the copy"]);
+}
+
+#[test]
+fn a_folder_for_temporary_files_that_cannot_be_written_is_named_with_exit_code_5() {
+    let track = track();
+    let nowhere = track.path("nowhere");
+    let words = race(OLD, NEW, &[]);
+    let done = track.command().args(words).env("TMPDIR", &nowhere).output();
+    let done = common::Finished::from(done.unwrap());
+    done.fails_with(5, &["cannot write", common::text(&nowhere)]);
 }
 
 #[test]
@@ -384,6 +402,222 @@ fn a_race_that_is_stopped_or_killed_leaves_no_server() {
         // deadheat and its workers name the server on their command lines.
         wait_until("nothing runs", || processes(&track, "server.py").is_empty());
     }
+}
+
+/// A script that starts a server with a helper, which runs in a session of its own and with an
+/// empty environment. `more` are further lines of the script, before the server.
+fn script(track: &Track, more: &str) -> String {
+    track.write(
+        "start.sh",
+        format!(
+            "env -i setsid sh -c 'echo $$ >>helpers; exec sleep 1000' >/dev/null 2>&1 &\n\
+             {more}\n\
+             python3 server.py $1 20 $2 & child=$!\n\
+             while kill -0 $child; do wait $child; done 2>/dev/null\n"
+        ),
+    );
+    "sh start.sh {port} {data}".to_owned()
+}
+
+/// Waits until no server, no helper and no temporary folder is left.
+#[track_caller]
+fn wait_until_nothing_is_left(track: &Track) {
+    wait_until("no server runs", || {
+        processes(track, "server.py").is_empty()
+    });
+    let helpers = std::fs::read_to_string(track.path("helpers")).unwrap_or_default();
+    wait_until("no helper runs", || !helpers.lines().any(lives));
+    let is_empty = || track.path("temporary").read_dir().unwrap().next().is_none();
+    wait_until("no temporary folder is left", is_empty);
+}
+
+/// Starts a race with `--data` and with its own folder for temporary files, and waits until both
+/// servers and `helpers` helpers run.
+fn started(track: &Track, server: &str, more: &[&str], helpers: usize) -> std::process::Child {
+    track.write("data/file", "content");
+    std::fs::create_dir_all(track.path("temporary")).unwrap();
+    let data = [
+        "--data=data",
+        "--max-replicates=40",
+        "-n",
+        "old",
+        "-n",
+        "new",
+    ];
+    let words = [&data[..], more].concat();
+    let words: Vec<String> = race(server, server, &words)
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    let mut command = track.command();
+    command
+        .args(words)
+        .env("TMPDIR", track.path("temporary"))
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null());
+    let child = command.spawn().unwrap();
+    let servers = || processes(track, "^[^ ]*python[0-9.]* server.py");
+    wait_until("two servers run", || servers().len() >= 2);
+    wait_until("the helpers run", || {
+        let text = std::fs::read_to_string(track.path("helpers")).unwrap_or_default();
+        text.lines().count() >= helpers
+    });
+    child
+}
+
+fn kill(pids: &[String]) {
+    let sent = Command::new("kill").arg("-KILL").args(pids).status();
+    assert!(sent.unwrap().success());
+}
+
+#[test]
+fn a_killed_race_leaves_nothing_even_if_its_servers_are_stopped() {
+    let stops_itself = "python3 server.py {port} 20 {data} & sleep 0.5; kill -STOP $$; wait";
+    for (server, option) in [
+        ("python3 server.py {port} 20 {data}", "--pause-idle"),
+        (&*format!("sh -c '{stops_itself}'"), "--grace=1s"),
+    ] {
+        let track = track();
+        let mut child = started(&track, server, &[option], 0);
+        // One of the servers is idle or has stopped by now.
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        wait_until_nothing_is_left(&track);
+    }
+}
+
+#[test]
+fn deadheat_and_its_child_processes_killed_at_once_leave_nothing() {
+    let track = track();
+    let server = script(&track, "");
+    let mut child = started(&track, &server, &[], 2);
+    let pid = child.id().to_string();
+    let children = format!("/proc/{pid}/task/{pid}/children");
+    let children = std::fs::read_to_string(children).unwrap();
+    let mut pids = vec![pid];
+    pids.extend(children.split_whitespace().map(str::to_owned));
+    assert!(pids.len() >= 3, "{pids:?}");
+    kill(&pids);
+    child.wait().unwrap();
+    wait_until_nothing_is_left(&track);
+}
+
+#[test]
+fn a_killed_worker_fails_the_race_by_name_and_leaves_nothing() {
+    let track = track();
+    let server = script(&track, "");
+    let mut child = started(&track, &server, &["--save=run.jsonl"], 2);
+    let servers = processes(&track, "^[^ ]*python[0-9.]* server.py");
+    let worker = parent(&parent(&servers[0]));
+    kill(&[worker]);
+    assert_eq!(child.wait().unwrap().code(), Some(3));
+    wait_until_nothing_is_left(&track);
+}
+
+#[test]
+fn a_server_that_kills_its_process_group_and_signals_its_parent_is_cleaned_up() {
+    let track = track();
+    track.write("data/file", "content");
+    let parent = "for signal in HUP INT QUIT USR1 USR2 ALRM TERM; do kill -$signal $PPID; done";
+    let server = script(&track, &format!("{parent}\ntrap 'kill 0' TERM"));
+    let more = [
+        "--data=data",
+        "--max-replicates=2",
+        "-n",
+        "old",
+        "-n",
+        "new",
+    ];
+    let done = track.leaves_nothing(track.command().args(race(&server, &server, &more)));
+    done.succeeds();
+    wait_until_nothing_is_left(&track);
+    let helpers = std::fs::read_to_string(track.path("helpers")).unwrap();
+    assert!(helpers.lines().count() >= 4, "{helpers}");
+}
+
+#[test]
+fn a_server_that_kills_its_parent_when_it_stops_is_cleaned_up() {
+    let track = track();
+    track.write("data/file", "content");
+    let server = script(&track, "trap 'kill -KILL $PPID' TERM");
+    let more = [
+        "--data=data",
+        "--max-replicates=2",
+        "-n",
+        "old",
+        "-n",
+        "new",
+    ];
+    let done = track.leaves_nothing(track.command().args(race(&server, &server, &more)));
+    done.succeeds();
+    wait_until_nothing_is_left(&track);
+}
+
+#[test]
+fn a_load_command_that_kills_its_process_group_fails_only_its_burst() {
+    let track = track();
+    let words = [
+        &[
+            "load", "--server", OLD, "--server", NEW, COUNTS, SHORT, "-q",
+        ][..],
+        &["--", "sh", "-c", "kill 0; sleep 10; : {port}"],
+    ]
+    .concat();
+    let done = track.leaves_nothing(track.command().args(words));
+    common::says(&done, 3, &["got a burst that failed", "SIGTERM"]);
+}
+
+/// A worker that asks for a minute to exit, and does not exit after its last request.
+const LATE_WORKER: &str = r#"#!/usr/bin/env python3
+import json, os, sys, time
+requests, replies, _ = map(int, os.environ["DEADHEAT_WORKER"].split(","))
+def send(reply):
+    os.write(replies, (json.dumps(reply) + "\n").encode())
+send({"hello": {"protocol": 2, "worker": "late", "metrics": ["wall_ns"], "leaves_within_ms": 60000}})
+for line in os.fdopen(requests):
+    (kind, asked), = json.loads(line).items()
+    if kind == "list":
+        send({"listed": {"benchmarks": [{"name": "one"}]}})
+    elif kind == "prepare":
+        send({"prepared": {"renews_input": False}})
+    elif kind == "calibrate":
+        send({"calibrated": {"iterations": 1, "call_ns": [1e6], "most_iterations": 1}})
+    elif kind == "warm_up":
+        send({"warm": {"rounds": 1}})
+    elif kind == "block":
+        recorded = len(asked["turns"]) - asked["unrecorded"]
+        send({"block": {"values": [1e6] * recorded}})
+    elif kind == "bye":
+        open("bye", "w").close()
+        time.sleep(1000)
+"#;
+
+#[test]
+fn a_worker_that_does_not_exit_delays_neither_a_signal_nor_the_end_of_the_budget() {
+    let track = track();
+    track.write("worker", LATE_WORKER);
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(track.path("worker"), executable).unwrap();
+    let limit = std::time::Duration::from_secs(20);
+    let since = std::time::Instant::now();
+    let mut child = track.start(&["bench", "./worker", "--max-replicates=6", "-q"]);
+    wait_until("the worker has its last request", || {
+        track.path("bye").exists()
+    });
+    let sent = Command::new("kill").arg(child.id().to_string()).status();
+    assert!(sent.unwrap().success());
+    child.wait().unwrap();
+    assert!(since.elapsed() < limit, "{:?}", since.elapsed());
+    let since = std::time::Instant::now();
+    track.run(&[
+        "bench",
+        "./worker",
+        "--budget=3s",
+        "--max-replicates=6",
+        "-q",
+    ]);
+    assert!(since.elapsed() < limit, "{:?}", since.elapsed());
 }
 
 #[test]

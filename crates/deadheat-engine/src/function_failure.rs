@@ -109,6 +109,8 @@ pub enum FunctionError {
     Raised(String),
     /// The benchmark skipped itself for this reason.
     Skipped(String),
+    /// The function reports this error.
+    ReportsError(String),
     /// The worker refuses to time the function, for this reason: the function returns without
     /// having computed anything, or its calls do different work.
     Refused(String),
@@ -192,6 +194,7 @@ impl fmt::Display for FunctionError {
 Self::Panicked(inner) => write!(f, "panicked {inner}"),
 Self::Raised(inner) => write!(f, "raised {inner}"),
 Self::Skipped(inner) => write!(f, "skips itself: {inner}"),
+Self::ReportsError(inner) => write!(f, "reports an error: {inner}"),
 Self::Refused(inner) => f.write_str(inner),
 Self::Exited(inner) => write!(f, "ended its process with exit code {inner}"),
 Self::Signalled(inner) => write!(f, "was killed by signal {inner}{name}", name = signal_name(*inner)),
@@ -248,6 +251,7 @@ impl FunctionError {
                 FunctionError::Panicked(_)
                 | FunctionError::Raised(_)
                 | FunctionError::Skipped(_)
+                | FunctionError::ReportsError(_)
                 | FunctionError::Refused(_)
                 | FunctionError::OutputDiffers { .. }
                 | FunctionError::OutputVaries(_)

@@ -127,13 +127,15 @@ impl<'a> LoneWorker<'a> {
 
     /// Asks the worker to exit and waits for its end.
     pub fn leave(self) {
-        self.worker.leave();
+        self.worker.leave(self.interrupts);
     }
 
     /// Asks the worker to exit and waits at most `patience` for its end.
     pub fn leave_within(mut self, patience: Duration) -> Result<(), LoneWorkerError> {
-        if self.worker.leaves_within(patience) {
+        if self.worker.leaves_within(patience, self.interrupts) {
             Ok(())
+        } else if self.interrupts.requested().is_some() {
+            Err(LoneWorkerError::Interrupted)
         } else {
             Err(self.failed(FunctionError::TimedOut(patience)))
         }
@@ -173,6 +175,7 @@ impl<'a> LoneWorker<'a> {
             Reply::Failed { problem, .. } => match problem {
                 Problem::Panicked(message) => FunctionError::Panicked(message.clone()),
                 Problem::Skipped(reason) => FunctionError::Skipped(reason.clone()),
+                Problem::ReportsError(error) => FunctionError::ReportsError(error.clone()),
                 Problem::Raised(error) => FunctionError::Raised(error.clone()),
                 Problem::Refused(reason) => FunctionError::Refused(reason.clone()),
                 Problem::OutputVaries(detail) => FunctionError::OutputVaries(detail.clone()),

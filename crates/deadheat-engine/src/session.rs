@@ -19,6 +19,8 @@ use crate::rounds::{Rounds, Row};
 pub trait Contenders {
     /// Returns the metrics of every sample, in column order.
     fn metrics(&self) -> &[Metric];
+    /// Called once before the first block, with the time after which no block starts.
+    fn begin(&mut self, _budget: Option<Duration>) {}
     /// Prepares a benchmark by running its setup hooks.
     fn open(&mut self, _benchmark: usize) -> Result<(), EngineError> {
         Ok(())
@@ -195,6 +197,7 @@ impl Session<'_> {
     fn all_benchmarks(&mut self, run: &mut Run) -> Result<EndReason, EngineError> {
         let plan = run.header.plan.clone();
         let mut reason = EndReason::Finished;
+        self.contenders.begin(self.budget);
         let end_ns = self.budget.map(|budget| self.after(budget));
         let mut warm_up_left_ns = self
             .budget

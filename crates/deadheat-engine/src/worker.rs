@@ -28,9 +28,9 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use nix::sys::signal::SigSet;
+use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::wait::WaitStatus;
 use nix::unistd::Pid;
 
@@ -38,9 +38,10 @@ use nix::unistd::Pid;
 use crate::executable::GOOGLE_BENCHMARK_VARIABLES;
 use crate::executable::{PLACEMENTS_VARIABLE, run_in};
 use crate::function_failure::{FunctionError, not_started};
+use crate::interrupt::Interrupts;
 use crate::memory_layout::{PathPadding, at_fixed_addresses};
 use crate::observed::PADDING_VARIABLE;
-use crate::procfs::{BatonPipes, is_stopped};
+use crate::procfs::{BatonPipes, family_of, is_stopped};
 use crate::subprocess::{ProcessGroup, StderrTail};
 use pipes::{BATON_VARIABLE, Trace, VARIABLE, set_nonblocking};
 
@@ -51,7 +52,7 @@ const HASH_SEED_VARIABLE: &str = "PYTHONHASHSEED";
 const NODE_SEED_VARIABLE: &str = "DEADHEAT_NODE_SEED";
 
 /// Time that a worker may take to exit after the last request, or after it has closed its pipe.
-const LEAVE: Duration = Duration::from_secs(2);
+pub(crate) const LEAVE: Duration = Duration::from_secs(2);
 /// The longest such time that a worker may ask for.
 const LONGEST_LEAVE: Duration = Duration::from_secs(600);
 /// The maximum length of a line from a worker, in bytes: enough for a list of some hundred thousand
@@ -86,6 +87,8 @@ pub(crate) struct WorkerProcess {
     baton: Option<BatonPipes>,
     /// The time that the worker may take to exit after its last request.
     leaves_within: Duration,
+    /// True once the worker has its last request.
+    is_dismissed: bool,
 }
 
 impl WorkerProcess {
@@ -185,6 +188,7 @@ impl WorkerProcess {
                 .baton
                 .and_then(|baton| BatonPipes::of(&baton.incoming, &baton.outgoing)),
             leaves_within: LEAVE,
+            is_dismissed: false,
         })
     }
 
@@ -291,12 +295,22 @@ impl WorkerProcess {
 
     /// Returns true if the worker waits for its turn; `None` if that is unknown.
     pub(super) fn awaits_baton(&self) -> Option<bool> {
-        self.baton.as_ref()?.is_awaited_by(self.pid())
+        let baton = self.baton.as_ref()?;
+        self.any_process(|pid| baton.is_awaited_by(pid))
     }
 
     /// Returns true if the worker still has both turn-taking pipes open; `None` if that is unknown.
     pub(super) fn holds_baton(&self) -> Option<bool> {
-        self.baton.as_ref()?.are_held_by(self.pid())
+        let baton = self.baton.as_ref()?;
+        self.any_process(|pid| baton.are_held_by(pid))
+    }
+
+    /// Returns true if `test` is true for the worker or for one of its descendants, because a
+    /// script, for example, may have started the process that serves the requests. `None` if
+    /// nothing is known of any of them.
+    fn any_process(&self, test: impl Fn(Pid) -> Option<bool>) -> Option<bool> {
+        let known = family_of(self.pid()).into_iter().filter_map(test);
+        known.reduce(|any, one| any | one)
     }
 
     /// Reads available bytes and returns their number: 0 at the end of the pipe, `None` if there is
@@ -365,26 +379,63 @@ impl WorkerProcess {
         }
     }
 
-    /// Sends the worker its last request.
+    /// Sends the worker its last request. A worker with a time of its own still has its pipe, whose
+    /// end then tells it to hurry.
     pub(crate) fn dismiss(&mut self) {
-        if let Some(mut requests) = self.requests.take() {
+        let is_first = !std::mem::replace(&mut self.is_dismissed, true);
+        if let Some(requests) = self.requests.as_mut().filter(|_| is_first) {
             let _ = requests.write_all(Request::Bye.to_line().as_bytes());
+        }
+        if self.leaves_within <= LEAVE {
+            self.requests = None;
         }
     }
 
     /// Asks the worker to exit and waits at most `time` for its end. Returns true if it has ended.
     #[cfg(feature = "commands")]
-    pub(crate) fn leaves_within(&mut self, time: Duration) -> bool {
+    pub(crate) fn leaves_within(&mut self, time: Duration, interrupts: &Interrupts) -> bool {
         self.dismiss();
-        self.process.ended_within(time).is_some()
+        let end = Instant::now() + time;
+        self.process.wait_until(end, interrupts).is_some()
     }
 
-    /// Asks the worker to exit, and waits for its end.
-    pub(crate) fn leave(mut self) {
-        self.dismiss();
-        self.process.ended_within(self.leaves_within);
-        // Dropping the worker kills it if it still runs.
+    /// Asks the worker to exit, waits for its end, and kills it if it still runs then.
+    pub(crate) fn leave(mut self, interrupts: &Interrupts) {
+        see_off(&mut [&mut self], None, interrupts);
     }
+}
+
+/// Asks workers to exit, and waits for their ends. Each worker has its own time, which ends at
+/// `limit` if it is longer than [`LEAVE`]. Then, or if a signal asks deadheat to stop, the workers
+/// with a longer time read the end of their requests, and have [`LEAVE`] to exit. The caller drops
+/// the workers, which kills those that still run.
+///
+/// Returns true if a worker with a longer time was late.
+pub(crate) fn see_off(
+    workers: &mut [&mut WorkerProcess],
+    limit: Option<Instant>,
+    interrupts: &Interrupts,
+) -> bool {
+    for worker in &mut *workers {
+        worker.dismiss();
+    }
+    let began = Instant::now();
+    for worker in &*workers {
+        let own = began + worker.leaves_within;
+        let limit = limit.filter(|_| worker.leaves_within > LEAVE);
+        let end = limit.map_or(own, |limit| limit.min(own));
+        worker.process.wait_until(end, interrupts);
+    }
+    let is_late = |worker: &&mut &mut WorkerProcess| worker.process.ended().is_none();
+    let mut late: Vec<_> = workers.iter_mut().filter(is_late).collect();
+    let is_interrupted = interrupts.requested().is_some();
+    late.retain_mut(|worker| worker.requests.take().is_some() || is_interrupted);
+    let end = Instant::now() + LEAVE;
+    for worker in &late {
+        let left = end.saturating_duration_since(Instant::now());
+        worker.process.ended_within(left);
+    }
+    late.iter().any(|worker| worker.leaves_within > LEAVE)
 }
 
 /// Sets the environment variables that seed the hashes of Python, unless the user seeds them, and
@@ -512,8 +563,23 @@ impl Kept {
 
 impl Drop for WorkerProcess {
     /// Lets a worker that starts programs of its own end them; the end of its requests tells it to.
+    /// Then kills these programs before the worker, because those without deadheat's mark in their
+    /// environment cannot be found later.
     fn drop(&mut self) {
-        if self.leaves_within > LEAVE && self.requests.take().is_some() {
+        if self.leaves_within <= LEAVE {
+            return;
+        }
+        if self.requests.take().is_some() {
+            self.process.ended_within(LEAVE);
+        }
+        if self.process.ended().is_some() {
+            return;
+        }
+        let started = family_of(self.process.pid()).split_off(1);
+        for pid in &started {
+            let _ = kill(*pid, Signal::SIGKILL);
+        }
+        if !started.is_empty() {
             self.process.ended_within(LEAVE);
         }
     }

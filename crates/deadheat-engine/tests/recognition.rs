@@ -105,6 +105,42 @@ fn programs_that_print_their_own_words_are_of_no_harness() {
     }
 }
 
+/// A program that answers like criterion 0.5.1, whose command line has no `--help` and no error
+/// messages of clap.
+const CRITERION_0_5: &str = r#"
+case " $* " in
+    *" --benchmark_list_tests"* | *" --help "* | *" --loops"*)
+        echo 'error: unexpected argument found' >&2
+        exit 2 ;;
+    *" --list --format terse "*) printf 'add: benchmark\nmul: benchmark\n' ;;
+esac"#;
+
+#[test]
+fn recognises_criterion_0_5_which_has_no_help() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bench.sh");
+    fs::write(&file, CRITERION_0_5).unwrap();
+    match inspected(Path::new("/bin/sh"), &[file.to_str().unwrap()]) {
+        Ok(Inspected::Harness(listing)) => {
+            assert_eq!(listing.harness, Harness::Criterion);
+            assert_eq!(listing.names, ["add", "mul"]);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_program_that_rejects_the_options_of_criterion_is_of_no_harness() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bench.sh");
+    let script = r#"case " $* " in *" --save-baseline "*) ;; *" --list "*) echo 'a: benchmark' ;; esac
+        echo 'error: unexpected argument found' >&2
+        exit 2"#;
+    fs::write(&file, script).unwrap();
+    let message = inspected(Path::new("/bin/sh"), &[file.to_str().unwrap()]).unwrap_err();
+    assert!(message.contains("docs/suites.md"), "{message}");
+}
+
 #[test]
 fn a_main_in_c_that_times_by_hand_is_of_no_harness_and_its_words_are_told() {
     let folder = tempfile::tempdir().unwrap();

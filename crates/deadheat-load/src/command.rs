@@ -11,6 +11,7 @@ use deadheat::parts::model::{HELP, LOAD_WORKER, Metric, Value, duration};
 
 use crate::generators::Generator;
 use crate::load::{CoreList, Load, Ready};
+use crate::run_data::check_room;
 use crate::run_signal::{Signal, signal};
 
 const SERVERS: &str = "Servers and load";
@@ -259,6 +260,7 @@ impl ServerOptions {
     ) -> Result<Vec<String>, Failure> {
         let load = load_words(load)?;
         let names = self.load(server, load.clone())?.names();
+        check_room(self.data.as_deref())?;
         let mut words = vec![LOAD_WORKER.to_owned(), format!("--server={server}")];
         let mut add = |option: &str, value: &str| words.push(format!("--{option}={value}"));
         let seconds = |time: Duration| format!("{}s", time.as_secs_f64());

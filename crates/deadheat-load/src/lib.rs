@@ -11,6 +11,8 @@ mod placeholders;
 mod run_burst;
 mod run_command;
 mod run_cores;
+mod run_data;
+mod run_keeper;
 mod run_output;
 mod run_processes;
 mod run_progress;

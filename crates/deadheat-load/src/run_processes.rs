@@ -5,6 +5,7 @@ use std::fs;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
@@ -280,6 +281,11 @@ pub(crate) fn living() -> Vec<Pid> {
         .into_iter()
         .filter(|process| !process.is_zombie);
     running.map(|process| Pid::from_raw(process.pid)).collect()
+}
+
+/// Makes this process the parent of orphans, such as servers that go into the background.
+pub(crate) fn adopt_orphans() -> Result<(), Errno> {
+    nix::sys::prctl::set_child_subreaper(true)
 }
 
 /// Sends a signal to all descendants.

@@ -5,15 +5,12 @@ use std::fs;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream, ToSocketAddrs};
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use deadheat::parts::format::ScratchFolder;
 use deadheat::parts::model::words_of_system;
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
@@ -24,6 +21,8 @@ use crate::load::{Load, Ready};
 use crate::placeholders::Placeholders;
 use crate::run_command::{Running, ended};
 use crate::run_cores::{Cores, on};
+use crate::run_data::ServerFolder;
+use crate::run_keeper::{FOLDER, NO_FOLDER, folder as keeper_folder};
 use crate::run_output::{Log, end_of};
 use crate::run_processes::{Listeners, living, reap, signal_all, wait_until_quiet};
 
@@ -63,7 +62,7 @@ pub(crate) struct Server {
     cores: Vec<u32>,
     stop_signal: Signal,
     grace: Duration,
-    _folder: ScratchFolder,
+    _folder: ServerFolder,
 }
 
 /// Why a server did not start.
@@ -103,34 +102,14 @@ impl Server {
         cores: &Cores,
     ) -> Result<Self, NotStarted> {
         let failed = NotStarted::Failed;
-        let folder = ScratchFolder::create_large()
-            .map_err(|error| failed(format!("was not started: {error}")))?;
-        note_folder(folder.path());
-        let data = folder.path().join("data");
-        let made = match &load.data {
-            Some(source) if is_inside(folder.path(), source) => {
-                return Err(failed(format!(
-                    "was not started: --data {} contains the folder for temporary files, so deadheat would \
-                     copy the folder into itself; choose another folder, or set TMPDIR",
-                    source.display()
-                )));
-            }
-            Some(source) => copy_folder(source, source, &data),
-            None => fs::create_dir(&data),
-        };
-        if let Err(problem) = made {
-            let source = load.data.as_deref().unwrap_or(&data);
-            let problem = words_of_system(&problem);
-            return Err(failed(format!(
-                "was not started: --data {}: {problem}",
-                source.display()
-            )));
-        }
-        let socket = folder.path().join("socket");
+        let folder = keeper_folder()
+            .map_err(|problem| failed(format!("was not started: {problem}")))?
+            .join(port.to_string());
+        let folder = ServerFolder::create(folder, load.data.as_deref()).map_err(failed)?;
         let placeholders = Placeholders::new(parameters)
             .with("port", port)
-            .with("socket", socket.display())
-            .with("data", data.display());
+            .with("socket", folder.socket().display())
+            .with("data", folder.data().display());
         let words = placeholders.fill_all(&load.server);
         let awaited = match &load.ready {
             Ready::Log(regex) => Some(regex),
@@ -415,10 +394,14 @@ pub(crate) fn end_all() {
 fn command(words: &[String], port: u16) -> Command {
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).stdin(Stdio::null());
-    for variable in PROXIES.iter().chain(&["DEADHEAT_WORKER", "DEADHEAT_BATON"]) {
+    let own = ["DEADHEAT_WORKER", "DEADHEAT_BATON", FOLDER, NO_FOLDER];
+    for variable in PROXIES.iter().chain(&own) {
         command.env_remove(variable);
     }
-    command.env("PORT", port.to_string());
+    command
+        .env("PORT", port.to_string())
+        // Many scripts end with `kill 0`, which would also reach the worker.
+        .process_group(0);
     command
 }
 
@@ -526,12 +509,6 @@ fn http(authority: &str, path: &str, limit: Duration) -> Result<(), String> {
     Err(last)
 }
 
-/// Returns true if `folder` is below `other`.
-fn is_inside(folder: &Path, other: &Path) -> bool {
-    let both = folder.canonicalize().ok().zip(other.canonicalize().ok());
-    both.is_some_and(|(folder, other)| folder.starts_with(other))
-}
-
 /// Reads the first line of a reply.
 fn read_line(stream: &mut TcpStream, reply: &mut Vec<u8>, limit: Duration) -> std::io::Result<()> {
     const LONGEST: usize = 4_096;
@@ -544,54 +521,4 @@ fn read_line(stream: &mut TcpStream, reply: &mut Vec<u8>, limit: Duration) -> st
         }
     }
     Ok(())
-}
-
-/// Copies a folder with its files and links. The links of the copy must not lead to files that both
-/// servers would share.
-fn copy_folder(root: &Path, from: &Path, to: &Path) -> std::io::Result<()> {
-    fs::create_dir(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let (kind, copy): (_, PathBuf) = (entry.file_type()?, to.join(entry.file_name()));
-        if kind.is_dir() {
-            copy_folder(root, &entry.path(), &copy)?;
-        } else if kind.is_symlink() {
-            let target = fs::read_link(entry.path())?;
-            let is_dangling = !entry.path().exists();
-            if target.is_absolute() || !is_dangling && !is_inside(&entry.path(), root) {
-                return Err(std::io::Error::other(format!(
-                    "the link {} leads out of the copy, to {}, which both servers would share; \
-                     replace it by a copy of its target",
-                    entry.path().display(),
-                    target.display()
-                )));
-            }
-            std::os::unix::fs::symlink(target, &copy)?;
-        } else if kind.is_file() {
-            fs::copy(entry.path(), &copy)?;
-        }
-    }
-    // A read-only folder could not be removed.
-    let mode = fs::metadata(from)?.permissions().mode() | 0o700;
-    fs::set_permissions(to, fs::Permissions::from_mode(mode))
-}
-
-/// The folder of the server of this process.
-static FOLDER: Mutex<Option<PathBuf>> = Mutex::new(None);
-
-fn note_folder(folder: &Path) {
-    *FOLDER.lock().unwrap_or_else(PoisonError::into_inner) = Some(folder.to_owned());
-}
-
-/// Removes the folder of the server, for an exit without destructors.
-pub(crate) fn remove_folder() {
-    let folder = FOLDER.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(folder) = &*folder {
-        let _ = fs::remove_dir_all(folder);
-    }
-}
-
-/// Makes this process the parent of orphans, such as servers that go into the background.
-pub(crate) fn adopt_orphans() -> Result<(), Errno> {
-    nix::sys::prctl::set_child_subreaper(true)
 }

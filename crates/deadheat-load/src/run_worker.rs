@@ -2,11 +2,10 @@
 //! of load.
 
 use std::env;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::Duration;
 
 use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::model::{HELP, Json, Object};
@@ -18,16 +17,16 @@ use crate::command::WorkerArgs;
 use crate::load::{CoreList, Load};
 use crate::run_burst::burst;
 use crate::run_cores::{Cores, hold};
-use crate::run_processes::ignores_children;
+use crate::run_keeper::{folder, is_kept, keep, outlive_signals};
+use crate::run_processes::{adopt_orphans, ignores_children};
 use crate::run_progress::Progress;
-use crate::run_server::{Server, adopt_orphans, end_all, remove_folder};
+use crate::run_server::{Server, end_all};
 
 /// The version of the worker protocol.
 const PROTOCOL: u64 = 2;
-/// The maximum time between the end of a server and the exit of its worker, in milliseconds.
-const LEAVES_LATER_MS: u128 = 5_000;
-/// A worker that hangs after the last request exits this long after the `--grace` of its server.
-const LAST_MOMENT: Duration = Duration::from_secs(3);
+/// The maximum time between the end of a server and the end of the keeper, in milliseconds. The
+/// removal of a large copy of `--data` takes seconds.
+const LEAVES_LATER_MS: u128 = 60_000;
 
 /// Serves one side of a race until deadheat ends it.
 ///
@@ -35,16 +34,17 @@ const LAST_MOMENT: Duration = Duration::from_secs(3);
 ///
 /// Fails if an option is wrong, or if deadheat has not started this process as a worker.
 pub fn work(args: &WorkerArgs) -> Result<Status, Failure> {
+    if !is_kept() {
+        let pipes = inherited_pipes().ok_or_else(not_a_worker)?;
+        return keep(pipes);
+    }
     // With another name than `deadheat`, this process survives `killall -9 deadheat` and ends its
     // server.
     let _ = nix::sys::prctl::set_name(c"dh-load");
     let (load, judged) = args.load()?;
-    let pipes = Pipes::taken(load.grace).ok_or_else(|| {
-        Failure::Usage(format!(
-            "this command is internal: deadheat starts it as a worker{HELP}deadheat load --server OLD \
-             --server NEW -- LOAD races two servers"
-        ))
-    })?;
+    let pipes = Pipes::taken().ok_or_else(not_a_worker)?;
+    let _outlived = outlive_signals()
+        .map_err(|problem| Failure::Internal(format!("the signals were not handled: {problem}")))?;
     let mut worker = Worker::new(load, judged, pipes);
     worker.serve();
     drop(worker.running.take());
@@ -62,15 +62,11 @@ struct Pipes {
 impl Pipes {
     /// Opens the pipes that the environment names, so that processes started later inherit none of
     /// them; `None` if this process is not a worker.
-    fn taken(grace: Duration) -> Option<Self> {
-        let variable = |name: &str| env::var(name).unwrap_or_default();
-        let numbers = |text: &str| text.split(',').map(|fd| fd.parse().ok()).collect();
-        let own: Option<Vec<i32>> = numbers(&variable("DEADHEAT_WORKER"));
-        let [requests, replies, notes] = own?[..] else {
+    fn taken() -> Option<Self> {
+        let [requests, replies, notes] = numbers("DEADHEAT_WORKER")?[..] else {
             return None;
         };
-        let baton: Option<Vec<i32>> = numbers(&variable("DEADHEAT_BATON"));
-        let baton = match baton.as_deref() {
+        let baton = match numbers("DEADHEAT_BATON").as_deref() {
             Some([from, to]) => Some((opened(*from, false)?, opened(*to, true)?)),
             _ => None,
         };
@@ -78,18 +74,12 @@ impl Pipes {
         let (sender, receiver) = channel();
         let read = move || {
             for line in BufReader::new(requests).lines().map_while(Result::ok) {
-                let is_last = line.starts_with("{\"bye\"");
                 if sender.send(line).is_err() {
                     return;
                 }
-                if is_last {
-                    // The process usually exits before, unless the server hangs.
-                    thread::sleep(grace + LAST_MOMENT);
-                    break;
-                }
             }
-            // deadheat has ended, or no longer waits for this process, perhaps in the middle of a burst.
-            // No process and no folder may remain.
+            // deadheat has ended, or no longer waits for this process, perhaps in the middle of a burst
+            // or while the server stops. No process and no folder may remain.
             end_all();
             remove_folder();
             // The other thread may have started or copied something meanwhile.
@@ -104,6 +94,33 @@ impl Pipes {
             notes: opened(notes, true),
             baton,
         })
+    }
+}
+
+fn not_a_worker() -> Failure {
+    Failure::Usage(format!(
+        "this command is internal: deadheat starts it as a worker{HELP}deadheat load --server OLD \
+         --server NEW -- LOAD races two servers"
+    ))
+}
+
+/// Returns the descriptors that an environment variable lists.
+fn numbers(variable: &str) -> Option<Vec<i32>> {
+    let text = env::var(variable).ok()?;
+    text.split(',').map(|fd| fd.parse().ok()).collect()
+}
+
+/// Returns the descriptors of all inherited pipes; `None` if this process is not a worker.
+fn inherited_pipes() -> Option<Vec<i32>> {
+    let mut pipes = numbers("DEADHEAT_WORKER")?;
+    pipes.extend(numbers("DEADHEAT_BATON").unwrap_or_default());
+    Some(pipes)
+}
+
+/// Removes the folder of this worker, for an exit without destructors.
+fn remove_folder() {
+    if let Ok(folder) = folder() {
+        let _ = fs::remove_dir_all(folder);
     }
 }
 

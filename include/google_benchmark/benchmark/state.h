@@ -31,6 +31,32 @@ class BENCHMARK_EXPORT Batches {
   virtual void set_time(double seconds) = 0;
   virtual void skip(Skipped how, const std::string& message) = 0;
   virtual void label(const std::string& text) = 0;
+
+  // Called if the benchmark function reads `max_iterations` and the number is not known yet. Returns the number of
+  // iterations that the loop runs in this call of the function.
+  virtual IterationCount promise() = 0;
+};
+
+// The type of `state.max_iterations`. In a race, deadheat chooses the iterations of a sample after the function has
+// started, and one call of the function may run many samples. Suites use `max_iterations` as the size of memory that
+// the loop fills, so the loop must not run more iterations than a function has read.
+class BENCHMARK_EXPORT MaxIterations {
+ public:
+  // `known` is kUnknown in a race.
+  MaxIterations(IterationCount known, Batches* batches) : known_(known), batches_(batches) {}
+  // Several threads that the function has started may read it at the same time.
+  operator IterationCount() const {
+    const IterationCount known = __atomic_load_n(&known_, __ATOMIC_RELAXED);
+    return known == kUnknown ? Promised() : known;
+  }
+
+  static constexpr IterationCount kUnknown = -1;
+
+ private:
+  IterationCount Promised() const;
+
+  mutable IterationCount known_;
+  Batches* batches_;
 };
 
 // Releases up to 1.5 have `state.threads` and `state.thread_index` as fields, later ones as functions.
@@ -104,12 +130,7 @@ class BENCHMARK_EXPORT BENCHMARK_INTERNAL_CACHELINE_ALIGNED State {
   // The fields that a loop touches come first, on one cache line.
   IterationCount total_iterations_;  // left of the batch
   IterationCount batch_leftover_;    // by which KeepRunningBatch went beyond the batch
-
- public:
-  IterationCount max_iterations;  // of the batch
-
- private:
-  IterationCount begun_;  // the sum of the batches so far
+  IterationCount begun_;          // the sum of the batches so far
   internal::Batches* batches_;
   internal::Skipped skipped_;
   bool finished_;
@@ -118,6 +139,7 @@ class BENCHMARK_EXPORT BENCHMARK_INTERNAL_CACHELINE_ALIGNED State {
   std::string name_;
 
  public:
+  const internal::MaxIterations max_iterations;
   UserCounters counters;
   const internal::FieldOrFunction thread_index;
   const internal::FieldOrFunction threads;

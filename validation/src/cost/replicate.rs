@@ -32,6 +32,7 @@ pub fn section(shop: &Workshop) -> Section {
         placements: None,
         callgrind: false,
         forks: false,
+        budget: None,
     };
     let engine = FunctionContenders::new(options, &interrupts);
     let mut engine = engine.expect("workers can be started");

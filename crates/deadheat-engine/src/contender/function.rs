@@ -14,7 +14,7 @@ use super::function_pilot::Piloted;
 use super::one_start::KeptTeam;
 use super::process_layout::ProcessLayout;
 use super::witness::{Noticed, Witness};
-use super::worker_session::{RunPosition, WorkerSession, leave};
+use super::worker_session::{RunPosition, WorkerSession};
 use super::workers::{FunctionOptions, Workers};
 use crate::error::EngineError;
 use crate::executable::{Executable, Variant};
@@ -278,6 +278,10 @@ impl Contenders for FunctionContenders<'_> {
         let spent = self.workers.one_start.spent();
         let before = std::mem::replace(&mut self.told_spent, spent);
         (spent - before).as_nanos() as u64
+    }
+
+    fn begin(&mut self, budget: Option<Duration>) {
+        self.workers.renew_budget(budget);
     }
 
     fn close(&mut self, benchmark: usize) -> Result<(), EngineError> {
@@ -550,7 +554,8 @@ impl FunctionContenders<'_> {
             if self.is_on_its_links(position.layout, &team, first)? {
                 return Ok(team);
             }
-            leave(team);
+            self.workers.dismiss(team);
+            self.workers.see_off();
         }
     }
 
@@ -707,7 +712,7 @@ impl FunctionContenders<'_> {
                 own = Some(
                     match self.warm(position, (process_slot, &order), None, baton) {
                         Ok(session) => {
-                            session.worker.leave();
+                            session.worker.leave(interrupts);
                             Ok(())
                         }
                         Err(EngineError::Function(failure)) => Err(failure),

@@ -10,6 +10,7 @@ use super::worker_session::{RunPosition, WorkerSession};
 use super::workers::Workers;
 use crate::error::EngineError;
 use crate::function::Pilot;
+use crate::function_failure::{FunctionError, FunctionFailure};
 use crate::order::Moment;
 use crate::worker::{Relay, Reply, Request, SEEDS};
 
@@ -90,11 +91,18 @@ impl Workers<'_> {
         let mut found: Option<Pilot> = None;
         let mut notes = Vec::new();
         for session in &mut team.sessions {
+            if session.has_failed {
+                continue;
+            }
             let request = Request::Calibrate {
                 seed: self.input_seed(position.place),
                 least_ns,
             };
-            let mut pilot = match self.ask(session, position, &request)? {
+            let asked = self.ask(session, position, &request);
+            let Some(reply) = unless_it_reports_an_error(asked, &mut team.reported)? else {
+                continue;
+            };
+            let mut pilot = match reply {
                 Reply::Calibrated(pilot) if makes_sense(&pilot, layout) => pilot,
                 reply => return Err(session.unexpected(position, &reply)),
             };
@@ -104,6 +112,7 @@ impl Workers<'_> {
                 Some(before) => beside(before, pilot),
             });
         }
+        team.error()?;
         let mut pilot = found.expect("there is at least one process");
         pilot.notes = notes_of(notes, &layout.contenders);
         if layout.contenders.len() == 2 && pilot.blocks_ns.is_empty() {
@@ -195,7 +204,8 @@ impl Workers<'_> {
             team.sessions = kept.team;
             team.relay = kept.relay;
             for session in &mut team.sessions {
-                self.prepare(session, position)?;
+                let prepared = self.prepare(session, position);
+                unless_it_reports_an_error(prepared, &mut team.reported)?;
             }
             return Ok(());
         }
@@ -207,7 +217,8 @@ impl Workers<'_> {
             let session = self.start(position, process_slot, None, (baton, is_first))?;
             team.sessions.push(session);
             let session = team.sessions.last_mut().expect("just added");
-            self.prepare(session, position)?;
+            let prepared = self.prepare(session, position);
+            unless_it_reports_an_error(prepared, &mut team.reported)?;
         }
         Ok(())
     }
@@ -219,6 +230,42 @@ struct PilotTeam {
     relay: Option<Relay>,
     /// True during a block, when one process may wait for another.
     is_in_block: bool,
+    /// The failures of processes whose functions report an error.
+    reported: Vec<FunctionFailure>,
+}
+
+impl PilotTeam {
+    /// Returns the first reported error. If all processes report one, the benchmark cannot run here
+    /// and skips itself; an error of some processes is a difference between the contenders.
+    fn error(&mut self) -> Result<(), EngineError> {
+        let all_report = self.reported.len() == self.sessions.len();
+        let Some(mut failure) = self.reported.drain(..).next() else {
+            return Ok(());
+        };
+        if let FunctionError::ReportsError(error) = &failure.cause
+            && all_report
+        {
+            failure.cause = FunctionError::Skipped(error.clone());
+        }
+        Err(EngineError::Function(Box::new(failure)))
+    }
+}
+
+/// Moves the failure of a function that reports an error to `reported`, because the other processes
+/// must show first whether they report one too. Returns `None` then.
+fn unless_it_reports_an_error<T>(
+    result: Result<T, EngineError>,
+    reported: &mut Vec<FunctionFailure>,
+) -> Result<Option<T>, EngineError> {
+    match result {
+        Err(EngineError::Function(failure))
+            if matches!(failure.cause, FunctionError::ReportsError(_)) =>
+        {
+            reported.push(*failure);
+            Ok(None)
+        }
+        result => result.map(Some),
+    }
 }
 
 fn makes_sense(pilot: &Pilot, layout: &ProcessLayout) -> bool {

@@ -101,8 +101,18 @@ impl ListingRequest<'_> {
             }
             let mut answers = answers.iter();
             let answer = answers.find(|(asked, _)| *asked == question);
-            if answer.is_some_and(|(_, answer)| adapter.recognises(answer)) {
+            let Some((_, answer)) = answer else {
+                continue;
+            };
+            if adapter.recognises(answer) {
                 return Ok(Some(harness));
+            }
+            if let Some(question) = adapter.question_after(answer) {
+                let captured = self.ask(adapter, &Question::by(question))?;
+                let printed = String::from_utf8_lossy(&captured.output);
+                if captured.problem().is_none() && adapter.recognises_list(&printed) {
+                    return Ok(Some(harness));
+                }
             }
         }
         Ok(None)
@@ -205,6 +215,9 @@ mod tests {
             let echo = format!("{}\n{question:?}", question.join(" "));
             assert!(!adapter.recognises(&echo), "{}", harness.name());
             assert!(adapter.marks().iter().all(|mark| !echo.contains(mark)));
+            if let Some(question) = adapter.question_after("error: unexpected argument found") {
+                assert!(!adapter.recognises_list(&question.join(" ")));
+            }
         }
     }
 }

@@ -128,7 +128,7 @@ fn listing(
     };
     match look.find_out() {
         Ok(found) => {
-            look.worker.leave();
+            look.worker.leave(interrupts);
             Ok(found)
         }
         Err(WaitError::Interrupted) => Err(EngineError::Interrupted),

@@ -161,16 +161,6 @@ impl WorkerSession {
     }
 }
 
-/// Dismisses all processes of a replicate at the same time, and waits until they have exited.
-pub(super) fn leave(mut team: Vec<WorkerSession>) {
-    for session in &mut team {
-        session.worker.dismiss();
-    }
-    for session in team {
-        session.worker.leave();
-    }
-}
-
 /// A position in the run, for random draws and error messages.
 #[derive(Clone, Copy)]
 pub(super) struct RunPosition<'a> {
@@ -238,6 +228,7 @@ pub(super) fn cause_of(problem: &Problem, layout: &ProcessLayout) -> FunctionErr
     match problem {
         Problem::Panicked(message) => FunctionError::Panicked(message.clone()),
         Problem::Skipped(reason) => FunctionError::Skipped(reason.clone()),
+        Problem::ReportsError(error) => FunctionError::ReportsError(error.clone()),
         Problem::Raised(error) => FunctionError::Raised(error.clone()),
         Problem::Refused(reason) => FunctionError::Refused(reason.clone()),
         Problem::OutputVaries(detail) => FunctionError::OutputVaries(detail.clone()),

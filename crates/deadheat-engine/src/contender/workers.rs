@@ -11,7 +11,7 @@ use rand_core::Rng;
 use super::one_start::OneStart;
 use super::process_layout::{ProcessLayout, ProcessSlot, Programs};
 use super::started_ahead::{StartedAhead, Startup};
-use super::worker_session::{RunPosition, WorkerSession, cause_of, leave};
+use super::worker_session::{RunPosition, WorkerSession, cause_of};
 use crate::affinity::{AffinityError, Cores, move_process, pin_this_thread};
 use crate::clock::{ClockCheck, ClockChoice, SampleClock};
 use crate::error::EngineError;
@@ -32,8 +32,8 @@ use crate::usage::ThreadUsage;
 #[cfg(feature = "commands")]
 use crate::valgrind::Valgrind;
 use crate::worker::{
-    Baton, PrepareRequest, Problem, Relay, Reply, ReplyLimits, Request, SEEDS, WaitError,
-    WorkerProcess, WorkerProgram, WorkerStart, await_all,
+    Baton, LEAVE, PrepareRequest, Problem, Relay, Reply, ReplyLimits, Request, SEEDS, WaitError,
+    WorkerProcess, WorkerProgram, WorkerStart, await_all, see_off,
 };
 
 /// The maximum bytes of environment padding of a replicate, which moves the start of its stack.
@@ -84,6 +84,9 @@ pub struct FunctionOptions {
     pub callgrind: bool,
     /// True if workers may serve several benchmarks from one start by forking for each.
     pub forks: bool,
+    /// The time budget of the calibration runs and the race; `None` for no limit. Once it is over,
+    /// workers have no more than two seconds to exit.
+    pub budget: Option<Duration>,
 }
 
 pub(super) struct Workers<'a> {
@@ -96,6 +99,10 @@ pub(super) struct Workers<'a> {
     pub(super) ahead: StartedAhead,
     /// Processes that were dismissed and may not have exited yet.
     leaving: Vec<WorkerSession>,
+    /// The end of the budget.
+    budget_end: Option<Instant>,
+    /// True once a worker has not exited within the time that it had asked for.
+    is_any_late: bool,
     /// The number of processes used since the last query.
     pub(super) launched: u64,
     pub(super) one_start: OneStart,
@@ -121,6 +128,8 @@ impl<'a> Workers<'a> {
             page_draws: PageDraws::default(),
             ahead: StartedAhead::default(),
             leaving: Vec::new(),
+            budget_end: options.budget.map(|budget| Instant::now() + budget),
+            is_any_late: false,
             launched: 0,
             one_start: OneStart::default(),
             options,
@@ -329,7 +338,21 @@ impl<'a> Workers<'a> {
 
     /// Waits until all dismissed processes have exited.
     pub(super) fn see_off(&mut self) {
-        leave(std::mem::take(&mut self.leaving));
+        let mut leaving = std::mem::take(&mut self.leaving);
+        let mut workers: Vec<_> = leaving.iter_mut().map(|one| &mut one.worker).collect();
+        let now = Instant::now();
+        // If a worker says that it may take ten minutes and then hangs, the race waits for this
+        // only once.
+        let limit = match self.is_any_late {
+            true => Some(now),
+            false => self.budget_end.map(|end| end.max(now + LEAVE)),
+        };
+        self.is_any_late |= see_off(&mut workers, limit, self.interrupts);
+    }
+
+    /// Replaces the budget of the calibration runs by that of the race.
+    pub(super) fn renew_budget(&mut self, budget: Option<Duration>) {
+        self.budget_end = budget.map(|budget| Instant::now() + budget);
     }
 
     /// Starts one process of a replicate on the given link, with environment, heap and stack drawn

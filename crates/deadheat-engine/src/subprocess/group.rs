@@ -17,6 +17,7 @@ use nix::sys::time::TimeSpec;
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid};
 use nix::unistd::{Pid, getpgid};
 
+use crate::interrupt::Interrupts;
 use crate::procfs::{children, was_started_with};
 
 /// The environment variable that marks a process of deadheat and its descendants.
@@ -121,6 +122,25 @@ impl ProcessGroup {
             let mut fds = [PollFd::new(notice, PollFlags::POLLIN)];
             // The next round checks again, even after an interrupt.
             let _ = ppoll(&mut fds, Some(TimeSpec::from_duration(left)), None);
+        }
+    }
+
+    /// Waits for the end of the child until `end`, or until a signal asks deadheat to stop.
+    pub(crate) fn wait_until(&self, end: Instant, interrupts: &Interrupts) -> Option<WaitStatus> {
+        loop {
+            let ended = self.ended();
+            let left = end.saturating_duration_since(Instant::now());
+            if ended.is_some() || left.is_zero() || interrupts.requested().is_some() {
+                return ended;
+            }
+            let pause = self.pause().unwrap_or(left).min(left);
+            let notice = self.notice().into_iter();
+            let mut fds: Vec<PollFd<'_>> = notice
+                .map(|notice| PollFd::new(notice, PollFlags::POLLIN))
+                .collect();
+            let mask = Some(*interrupts.original_mask());
+            // The next round handles interrupts and early wake-ups.
+            let _ = ppoll(&mut fds, Some(TimeSpec::from_duration(pause)), mask);
         }
     }
 

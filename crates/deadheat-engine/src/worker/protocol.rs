@@ -137,6 +137,9 @@ pub(crate) enum Problem {
     Raised(String),
     /// The benchmark skips itself here, for this reason.
     Skipped(String),
+    /// The function reports this error. If all processes of the benchmark report an error, the
+    /// benchmark is skipped.
+    ReportsError(String),
     /// The worker refuses the benchmark, because its times would be misleading.
     Refused(String),
     /// The output of a candidate differs from the baseline's, with details.
@@ -418,7 +421,8 @@ impl Reply {
                 Object::new()
                     .with("contender", *contender)
                     .with("problem", problem.to_json())
-                    .with_some("verb", problem.verb()),
+                    .with_some("verb", problem.verb())
+                    .with_some("skips", problem.skips()),
             ),
         };
         line(kind, said)
@@ -513,7 +517,7 @@ impl Reply {
             },
             "failed" => Reply::Failed {
                 contender: optional(said, "contender", place)?,
-                problem: Problem::from_json(said.get("problem")?, said.get("verb"))?,
+                problem: Problem::from_json(said.get("problem")?, said)?,
             },
             _ => return None,
         })
@@ -612,6 +616,14 @@ impl Problem {
         matches!(self, Problem::Raised(_)).then_some(Self::RAISED)
     }
 
+    /// Returns the reason for which the benchmark is skipped if all processes report an error.
+    fn skips(&self) -> Option<&String> {
+        match self {
+            Problem::ReportsError(error) => Some(error),
+            _ => None,
+        }
+    }
+
     fn to_json(&self) -> Json {
         let detailed = |word, detail: &Option<String>| {
             Json::tagged(word, Object::new().with_some("detail", detail.as_ref()))
@@ -620,6 +632,9 @@ impl Problem {
             Problem::Panicked(text) | Problem::Raised(text) => Json::tagged("panicked", text),
             Problem::Skipped(reason) => Json::tagged("skipped", reason),
             Problem::Refused(reason) => Json::tagged("refused", reason),
+            Problem::ReportsError(error) => {
+                Json::tagged("refused", format!("reports an error: {error}"))
+            }
             Problem::OutputDiffers(detail) => detailed("output_differs", detail),
             Problem::OutputVaries(detail) => detailed("output_varies", detail),
             Problem::Unknown => Json::tagged("unknown", Object::new()),
@@ -628,16 +643,21 @@ impl Problem {
         }
     }
 
-    fn from_json(value: &Json, verb: Option<&Json>) -> Option<Self> {
+    /// Parses a problem, whose meaning other keys of `failed` may change.
+    fn from_json(value: &Json, failed: &Object) -> Option<Self> {
         let (kind, said) = value.as_object()?.only()?;
-        let raised = verb.and_then(Json::as_text) == Some(Self::RAISED);
+        let raised = failed.get("verb").and_then(Json::as_text) == Some(Self::RAISED);
+        let skips = failed.get("skips").and_then(text);
         // Other fields that a worker writes there are ignored.
         let detail = || said.as_object()?.get("detail").and_then(text);
         Some(match kind {
             "panicked" if raised => Problem::Raised(text(said)?),
             "panicked" => Problem::Panicked(text(said)?),
             "skipped" => Problem::Skipped(text(said)?),
-            "refused" => Problem::Refused(text(said)?),
+            "refused" => match (skips, text(said)?) {
+                (Some(error), _) => Problem::ReportsError(error),
+                (None, reason) => Problem::Refused(reason),
+            },
             "output_differs" => Problem::OutputDiffers(detail()),
             "output_varies" => Problem::OutputVaries(detail()),
             "unknown" => Problem::Unknown,
@@ -884,6 +904,7 @@ mod tests {
             failed(Some(1), Problem::OutOfTurn),
             failed(None, Problem::Panicked("at a.rs:1:\n\"no\"".to_owned())),
             failed(None, Problem::Skipped("no GPU".to_owned())),
+            failed(Some(0), Problem::ReportsError("no GPU".to_owned())),
             failed(None, Problem::Raised("ValueError: no".to_owned())),
             failed(Some(0), Problem::Refused("returns a generator".to_owned())),
             failed(Some(2), Problem::OutputDiffers(None)),

@@ -196,6 +196,7 @@ pub(super) fn function_contenders<'a>(
             metrics.to_vec()
         },
         callgrind: race.settings.callgrind(),
+        budget: race.settings.budget,
         forks: std::env::var_os(FORKS_VARIABLE).is_none_or(|value| value != "0"),
         sample_time: race.settings.sample_time,
         timeout: race.settings.timeout(Front::Bench),

@@ -8,7 +8,10 @@ use deadheat_model::{Benchmark, BenchmarkFailure, LeftOut, LeftOutReason, Plan, 
 
 use super::entries::PilotedContenders;
 
-const NOT_REACHED: &str = "the time budget ended before its calibration run";
+const NOT_REACHED: &str = "the time budget is too short to calibrate and race it";
+
+/// The replicates of each benchmark for which the calibration runs leave time.
+const LEAST_REPLICATES: f64 = 6.0;
 
 pub(super) struct Pilots {
     /// The time of a replicate in nanoseconds, for each benchmark of the plan. `None` if the
@@ -79,12 +82,17 @@ impl Pilots {
         Ok(())
     }
 
-    /// Returns true if no calibration run may begin any more. Until one has succeeded, calibration
-    /// runs continue for twice the budget, so that at least one benchmark races; but not longer,
-    /// because 8 benchmarks that hang took 160 s of a budget of one second.
+    /// Returns true if no calibration run may begin any more. Calibration runs leave time for a few
+    /// replicates of each benchmark, because an interval needs several. Until one has succeeded,
+    /// calibration runs continue for twice the budget, so that at least one benchmark races; but not
+    /// longer, because 8 benchmarks that hang took 160 s of a budget of one second.
     fn ends(&self, budget: Duration, spent: Duration) -> bool {
-        let has_one_to_race = self.costs_ns.iter().any(Option::is_some);
-        spent >= if has_one_to_race { budget } else { budget * 2 }
+        let costs_ns: Vec<f64> = self.costs_ns.iter().copied().flatten().collect();
+        if costs_ns.is_empty() {
+            return spent >= budget * 2;
+        }
+        let race_ns = LEAST_REPLICATES * costs_ns.iter().sum::<f64>();
+        spent.as_nanos() as f64 + race_ns >= budget.as_nanos() as f64
     }
 
     fn leave_out(&mut self, benchmark: Benchmark, reason: LeftOutReason) {
@@ -111,5 +119,14 @@ mod tests {
         pilots.costs_ns.push(Some(1.0));
         assert!(!pilots.ends(seconds(10), seconds(9)));
         assert!(pilots.ends(seconds(10), seconds(10)));
+    }
+
+    #[test]
+    fn calibration_runs_leave_time_for_six_replicates_of_each_benchmark() {
+        let seconds = Duration::from_secs;
+        let mut pilots = Pilots::new(Vec::new());
+        pilots.costs_ns = vec![Some(1e9), None, Some(0.5e9)];
+        assert!(!pilots.ends(seconds(20), seconds(10)));
+        assert!(pilots.ends(seconds(20), seconds(11)));
     }
 }

@@ -9,6 +9,7 @@
 
 #include "growth.h"
 #include "phases.h"
+#include "worker.h"
 
 namespace benchmark {
 namespace internal {
@@ -19,7 +20,8 @@ namespace {
 // and the end of the function, where it says how much it has processed.
 class Calibration : public Phase {
  public:
-  // `fixed` is the number of iterations that the benchmark asks for, 0 if none. `restart` may become `kEachBlock`.
+  // `fixed` is the number of iterations that the benchmark asks for, 0 if none. `restart` may become `kEachBlock`,
+  // or, if the function reads `max_iterations`, `kEachSample`.
   Calibration(Link& link, Restart& restart, IterationCount fixed)
       : link_(link), restart_(restart), fixed_(fixed), least_ns_(link.request().least_ns) {
     begin_trial();
@@ -27,6 +29,8 @@ class Calibration : public Phase {
   }
 
   Step next(bool used) override {
+    // The function reads `max_iterations` for the first time within its loop.
+    if (restart_ == Restart::kEachSample && stage_ != Stage::kTrial) stage_ = Stage::kEnd;
     if (used && starts_again()) return Step::restart();
     switch (stage_) {
       case Stage::kTrial: return Step::sample(static_cast<IterationCount>(trial_.iterations) * unit_);
@@ -69,14 +73,20 @@ class Calibration : public Phase {
     else
       link_.say("null");
     if (is_warm_at_once()) link_.say(",\"warm_at_once\":true");
-    if (restart_ == Restart::kEachBlock) link_.say(",\"input_per_call\":true");
+    // The function of the other build may not read `max_iterations`. It then starts again for every block, at least.
+    if (restart_ != Restart::kNever && fixed_ == 0) link_.say(",\"input_per_call\":true");
     if (returned_.bytes > 0)
       link_.say(",\"throughput\":{\"bytes\":").count(static_cast<uint64_t>(std::llround(returned_.bytes))).say("}");
     else if (returned_.items > 0)
       link_.say(",\"throughput\":{\"items\":").count(static_cast<uint64_t>(std::llround(returned_.items))).say("}");
-    const std::string note = this->note();
-    if (!note.empty()) link_.say(",\"notes\":[").quote(note).say("]");
-    link_.say("}}").send();
+    link_.say(",\"notes\":[");
+    const char* separator = "";
+    for (const std::string& note : {restart_note(), options_note()}) {
+      if (note.empty()) continue;
+      link_.say(separator).quote(note);
+      separator = ",";
+    }
+    link_.say("]}}").send();
   }
 
  private:
@@ -155,15 +165,23 @@ class Calibration : public Phase {
     return restart_ == Restart::kNever && is_one_long_call && trial_.was_warm;
   }
 
-  std::string note() const {
+  std::string restart_note() const {
     if (restart_ == Restart::kEachSample)
-      return "Each sample is a call of the function, because the benchmark fixes its number of iterations.";
+      return std::string("Each sample is a call of the function, because the ") +
+             (fixed_ > 0 ? "benchmark fixes its number of iterations." : "function reads max_iterations.");
     if (restart_ == Restart::kNever) return "";
     if (!has_grown_) return "The function starts again for every block, because of --fresh.";
     char change[64];
     snprintf(change, sizeof change, "%+.0f%%", 100 * (trend_.last() / trend_.first() - 1));
     return std::string("The time of an iteration changes while the loop runs (") + change +
            " during calibration), so the function starts again for every block.";
+  }
+
+  static std::string options_note() {
+    const std::string& ignored = worker_arguments().ignored;
+    if (ignored.empty()) return "";
+    return "A race with deadheat's library ignores these options: " + ignored +
+           ". deadheat chooses the length and the number of samples.";
   }
 
   Link& link_;

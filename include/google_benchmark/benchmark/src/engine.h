@@ -79,6 +79,14 @@ class Link {
     leave(0);
   }
 
+  // For SkipWithError. deadheat may leave the benchmark out for the reason `skips` if every build reports an error.
+  [[noreturn]] void give_up_with_error(const std::string& message) {
+    worker.said.length = 0;
+    say("{\"failed\":{\"contender\":0,\"problem\":{\"refused\":").quote("reports an error: " + message);
+    say("},\"skips\":").quote(message).say("}}").send();
+    leave(0);
+  }
+
   deadheat_worker_& worker;
 
  private:

@@ -21,7 +21,7 @@ class BenchmarkInstance {
   int threads() const { return threads_; }
   TimeUnit time_unit() const { return benchmark_->GetTimeUnit(); }
 
-  // Calls the user's function once on this thread. `iterations` is what `state.max_iterations` says before the loop.
+  // Calls the user's function once on this thread. `iterations` is what `state.max_iterations` says, if it is known.
   State run(IterationCount iterations, int thread, Batches& batches) const;
   void setup() const;
   void teardown() const;

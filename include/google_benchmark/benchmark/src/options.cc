@@ -146,6 +146,13 @@ bool read_argument(const std::vector<Option>& options, const char* argument) {
   return false;
 }
 
+// Remembers an option that has no effect in a race. deadheat adds --benchmark_list_tests itself.
+void add_ignored(const std::string& name) {
+  std::string& ignored = worker_arguments().ignored;
+  if (name == "--benchmark_list_tests" || (ignored + ",").find(name + ",") != std::string::npos) return;
+  ignored += (ignored.empty() ? "" : ", ") + name;
+}
+
 // Leaves the arguments of the user to the suite: those after "--", or all without "--", because deadheat removes the
 // "--" of its own command line. Options of Google Benchmark are not for the suite; of them, only the filter has an effect.
 void read_worker_arguments(int* argc, char** argv) {
@@ -158,7 +165,10 @@ void read_worker_arguments(int* argc, char** argv) {
     if (argument == "--fresh" && is_users) {
       worker_arguments().fresh = true;
     } else if (argument.rfind("--benchmark_", 0) == 0) {
-      if (argument.rfind("--benchmark_filter=", 0) == 0) read_argument(options, argv[i]);
+      if (argument.rfind("--benchmark_filter=", 0) == 0)
+        read_argument(options, argv[i]);
+      else
+        add_ignored(argument.substr(0, argument.find('=')));
     } else if (is_users && argument != "--") {
       argv[kept++] = argv[i];
     }

@@ -26,6 +26,7 @@ struct Returned {
   double items;
 };
 
+// A phase that takes a reference to a `Restart` sees it change if the function reads `max_iterations` within its loop.
 class Phase {
  public:
   virtual ~Phase() {}
@@ -40,19 +41,23 @@ class Phase {
 // One iteration, to find out whether the function runs at all.
 class Smoke : public Phase {
  public:
-  explicit Smoke(Link& link) : link_(link) {}
-  Step next(bool) override { return called_ ? Step::done() : Step::sample(1); }
+  Smoke(Link& link, const Restart& restart) : link_(link), restart_(restart) {}
+  Step next(bool used) override {
+    if (called_) return Step::done();
+    return used && restart_ == Restart::kEachSample ? Step::restart() : Step::sample(1);
+  }
   void took(const Sample&) override { called_ = true; }
   void reply() override { link_.say("{\"sound\":{}}").send(); }
 
  private:
   Link& link_;
+  const Restart& restart_;
   bool called_ = false;
 };
 
 class WarmUp : public Phase {
  public:
-  WarmUp(Link& link, Restart restart) : link_(link), restart_(restart) {}
+  WarmUp(Link& link, const Restart& restart) : link_(link), restart_(restart) {}
 
   Step next(bool used) override {
     if (!goes_on_) return Step::done();
@@ -69,7 +74,7 @@ class WarmUp : public Phase {
 
  private:
   Link& link_;
-  Restart restart_;
+  const Restart& restart_;
   deadheat_rounds_ rounds_ = {0, 0, 0};
   bool goes_on_ = true;
 };
@@ -77,7 +82,7 @@ class WarmUp : public Phase {
 // The turns of a block, in which the other process takes turns too.
 class Block : public Phase {
  public:
-  Block(Link& link, Restart restart, size_t metrics) : link_(link), restart_(restart), metrics_(metrics) {
+  Block(Link& link, const Restart& restart, size_t metrics) : link_(link), restart_(restart), metrics_(metrics) {
     // No allocation between the turns.
     values_.reserve(deadheat_recorded_(&link.worker) * metrics);
   }
@@ -120,7 +125,7 @@ class Block : public Phase {
   }
 
   Link& link_;
-  Restart restart_;
+  const Restart& restart_;
   size_t metrics_;
   std::vector<double> values_;
   size_t turn_ = 0;

@@ -18,12 +18,16 @@ namespace {
 
 class Race;
 
+// A kind of problem, next to those of the worker protocol.
+const char kReportsError[] = "reports_error";
+
 // The batches of one thread.
 class Runner : public Batches {
  public:
   Runner(Race& race, int thread) : race_(race), thread_(thread) {}
 
   IterationCount next(State& state) override;
+  IterationCount promise() override;
   void pause() override;
   void resume() override;
   void set_time(double seconds) override {
@@ -49,6 +53,8 @@ class Runner : public Batches {
   bool has_set_time_ = false;
   IterationCount before_ = 0;
   IterationCount executed_ = 0;
+  // With those of the current batch.
+  IterationCount begun_ = 0;
   bool is_running_ = false;
   bool has_left_loop_ = false;
 };
@@ -69,6 +75,7 @@ class Race {
   };
 
   IterationCount next(Runner& runner);
+  IterationCount promise(IterationCount begun);
   IterationCount choose_batch();
   std::unique_ptr<Phase> hear();
   Sample sample() const;
@@ -92,7 +99,9 @@ class Race {
   std::unique_ptr<Phase> phase_;
   bool is_prepared_ = false;
   bool ends_ = false;
-  // This call of the function: whether it has run iterations, and whether another call follows.
+  // This call of the function: whether its first batch is chosen, because the function has read `max_iterations`,
+  // whether it has run iterations, and whether another call follows.
+  bool is_promised_ = false;
   bool is_used_ = false;
   bool restarts_ = false;
 
@@ -117,14 +126,16 @@ class Race {
 IterationCount Runner::next(State& state) {
   if (is_running_) deadheat_stop_(&gauge_, &reading_);
   is_running_ = false;
-  executed_ = state.iterations() - before_;
+  begun_ = state.iterations();
+  executed_ = begun_ - before_;
   if (state.skipped()) return 0;
   if (has_left_loop_) race_.fail("refused", "runs two loops over its State, of which only the first can be timed");
 
   const IterationCount iterations = race_.next(*this);
   has_left_loop_ = iterations == 0;
   if (has_left_loop_) return 0;
-  before_ = state.iterations();
+  before_ = begun_;
+  begun_ += iterations;
   manual_ns_ = 0;
   reading_ = deadheat_reading_();
   gauge_.cpu_clock =
@@ -134,6 +145,9 @@ IterationCount Runner::next(State& state) {
   deadheat_start_(&gauge_);
   return iterations;
 }
+
+// After the loop, nothing more is promised.
+IterationCount Runner::promise() { return has_left_loop_ ? begun_ : race_.promise(begun_); }
 
 void Runner::pause() {
   if (is_running_) deadheat_stop_(&gauge_, &reading_);
@@ -147,7 +161,9 @@ void Runner::resume() {
   deadheat_start_(&gauge_);
 }
 
-void Runner::skip(Skipped, const std::string& message) { race_.fail("skipped", message); }
+void Runner::skip(Skipped how, const std::string& message) {
+  race_.fail(how == SkippedWithError ? kReportsError : "skipped", message);
+}
 
 // ---- All threads --------------------------------------------------------------------------------------------------
 
@@ -160,7 +176,7 @@ Race::Race(Link& link, const BenchmarkInstance& instance, Restart restart, bool 
 
 void Race::run() {
   do {
-    restarts_ = is_used_ = false;
+    restarts_ = is_used_ = is_promised_ = false;
     call_function();
     give_up_if_failed();
   } while (restarts_);
@@ -183,9 +199,8 @@ void Race::call_function() {
 
 void Race::run_thread(int thread) {
   Runner runner(*this, thread);
-  // Suites may size what they need by `max_iterations`.
   const IterationCount fixed = instance_.settings().iterations;
-  finish(runner, instance_.run(fixed > 0 ? fixed : 1, thread, runner));
+  finish(runner, instance_.run(fixed > 0 ? fixed : MaxIterations::kUnknown, thread, runner));
 }
 
 // Exceptions must not leave the function, or a thread of it.
@@ -224,7 +239,9 @@ void Race::fail(const char* kind, const std::string& message) {
 }
 
 void Race::give_up_if_failed() {
-  if (problem_.kind != nullptr) link_.give_up(problem_.kind, problem_.message);
+  if (problem_.kind == nullptr) return;
+  if (problem_.kind == kReportsError) link_.give_up_with_error(problem_.message);
+  link_.give_up(problem_.kind, problem_.message);
 }
 
 // Thread 0 chooses for all as soon as they have arrived.
@@ -239,7 +256,8 @@ IterationCount Race::next(Runner& runner) {
   if (runner.thread() == 0) {
     all_arrived_.wait(lock, [this] { return arrived_ == threads() || problem_.kind != nullptr; });
     give_up_if_failed();
-    batch_ = choose_batch();
+    if (is_used_ || !is_promised_) batch_ = choose_batch();
+    is_used_ |= batch_ > 0;
     arrived_ = 0;
     lined_up_ = 0;
     manual_ns_ = 0;
@@ -263,6 +281,19 @@ void Race::line_up() {
     if (++spins > 1000) sched_yield();
 }
 
+// The number of iterations that this call of the function runs. The next sample may have more, so from now on every
+// sample is a call of the function. `begun` is 0 before the loop.
+IterationCount Race::promise(IterationCount begun) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  restart_ = Restart::kEachSample;
+  if (begun > 0) return begun;
+  give_up_if_failed();
+  if (!is_promised_) batch_ = choose_batch();
+  is_promised_ = true;
+  // 0 iterations are the end of the race, in a function that may expect to run its loop.
+  return std::max<IterationCount>(batch_, 1);
+}
+
 IterationCount Race::choose_batch() {
   if (ends_) return 0;
   // A process that the function forked must not speak for this one.
@@ -278,8 +309,7 @@ IterationCount Race::choose_batch() {
     switch (step.kind) {
       case Step::kSample:
         deadheat_note_(&link_.worker.race, 0);
-        is_used_ = true;
-        return batch_ = step.iterations;
+        return step.iterations;
       case Step::kRestart: restarts_ = true; return 0;
       case Step::kDone:
         deadheat_note_(&link_.worker.race, -1);
@@ -322,7 +352,7 @@ std::unique_ptr<Phase> Race::hear() {
     return std::make_unique<Calibration>(link_, restart_, instance_.settings().iterations);
   if (link_.is("warm_up")) return std::make_unique<WarmUp>(link_, restart_);
   if (link_.is("block")) return std::make_unique<Block>(link_, restart_, metrics());
-  if (link_.is("smoke")) return std::make_unique<Smoke>(link_);
+  if (link_.is("smoke")) return std::make_unique<Smoke>(link_, restart_);
   link_.give_up("out_of_turn");
 }
 

@@ -161,14 +161,20 @@ class OutputFile {
   std::unique_ptr<BenchmarkReporter> default_;
 };
 
+// The rows that the filter selects. A wrong filter ends the program, because a program without rows would seem to work.
+std::vector<BenchmarkInstance> selected(const std::string& filter) {
+  Selection selection = instances(filter);
+  if (selection.error.empty()) return std::move(selection.instances);
+  std::cout.flush();
+  std::cerr << "error: --benchmark_filter: cannot read the regular expression '" << filter << "': " << selection.error
+            << std::endl;
+  std::exit(1);
+}
+
 size_t run(BenchmarkReporter& display, BenchmarkReporter* own_file, const std::string& filter) {
   const OutputFile file(display, own_file);
-  const Selection selection = instances(filter);
-  if (!selection.error.empty()) {
-    display.GetErrorStream() << "Could not compile benchmark re: " << selection.error << std::endl;
-    return 0;
-  }
-  if (selection.instances.empty()) {
+  const std::vector<BenchmarkInstance> instances = selected(filter);
+  if (instances.empty()) {
     display.GetErrorStream() << "Failed to match any benchmarks against regex: " << (filter.empty() ? "." : filter)
                              << std::endl;
     return 0;
@@ -177,20 +183,20 @@ size_t run(BenchmarkReporter& display, BenchmarkReporter* own_file, const std::s
     display.GetErrorStream() << "***WARNING*** This library does not support --benchmark_perf_counters.\n";
   }
   if (options().list_tests) {
-    display.List(selection.instances);
+    display.List(instances);
     display.GetOutputStream().flush();
   } else {
-    std::vector<RowRunner> rows(selection.instances.begin(), selection.instances.end());
+    std::vector<RowRunner> rows(instances.begin(), instances.end());
     Program(std::move(rows), {&display, file.reporter()}).run();
   }
-  return selection.instances.size();
+  return instances.size();
 }
 
 }  // namespace
 }  // namespace internal
 
 size_t RunSpecifiedBenchmarks(BenchmarkReporter* display, BenchmarkReporter* file, std::string filter) {
-  if (internal::is_worker()) std::exit(internal::run_as_worker(internal::instances(filter).instances));
+  if (internal::is_worker()) std::exit(internal::run_as_worker(internal::selected(filter)));
   std::unique_ptr<BenchmarkReporter> default_display;
   if (display == nullptr) {
     default_display = CreateDefaultDisplayReporter();

@@ -2,11 +2,16 @@
 
 namespace benchmark {
 
+IterationCount internal::MaxIterations::Promised() const {
+  const IterationCount promised = batches_->promise();
+  __atomic_store_n(&known_, promised, __ATOMIC_RELAXED);
+  return promised;
+}
+
 State::State(const std::string& name, IterationCount iterations, const std::vector<int64_t>& ranges, int thread,
              int n_threads, internal::Batches* batches)
     : total_iterations_(0),
       batch_leftover_(0),
-      max_iterations(iterations),
       begun_(0),
       batches_(batches),
       skipped_(internal::NotSkipped),
@@ -14,6 +19,7 @@ State::State(const std::string& name, IterationCount iterations, const std::vect
       complexity_n_(0),
       range_(ranges),
       name_(name),
+      max_iterations(iterations, batches),
       thread_index(thread),
       threads(n_threads) {}
 
@@ -30,7 +36,6 @@ IterationCount State::NextBatch() {
     finished_ = true;
     return 0;
   }
-  max_iterations = n;
   total_iterations_ = n;
   begun_ += n;
   return n;

@@ -92,6 +92,7 @@ class SingleBatch : public Batches {
     return 0;
   }
 
+  IterationCount promise() override { return iterations_; }
   void pause() override { watch_.stop(); }
   void resume() override { watch_.start(); }
   void set_time(double seconds) override { manual_time_ += seconds; }

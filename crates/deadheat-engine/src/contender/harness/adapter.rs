@@ -25,6 +25,18 @@ pub(crate) trait HarnessAdapter: Sync {
         self.marks().iter().all(|mark| answer.contains(mark))
     }
 
+    /// Returns the arguments of a second attempt if `answer` is how a release of this harness
+    /// rejects `question`; `None` otherwise. [`Self::recognises_list`] judges the second answer.
+    fn question_after(&self, _answer: &str) -> Option<&'static [&'static str]> {
+        None
+    }
+
+    /// Returns true if `printed`, the standard output of a successful second attempt, identifies
+    /// this harness.
+    fn recognises_list(&self, _printed: &str) -> bool {
+        false
+    }
+
     /// Returns the command in front of the path of a file that the system cannot execute directly,
     /// such as a jar; empty for an executable.
     fn starter(&self, _executable: &Path) -> Vec<String> {

@@ -25,6 +25,19 @@ const RESAMPLES: &str = "10";
 const LISTED_LETTERS: usize = 100;
 const CUT: &str = "...";
 
+/// The answer of criterion 0.5 to `--help`.
+const REJECTED: &str = "error: unexpected argument found";
+/// Arguments that list the benchmarks. libtest and divan reject `--save-baseline`, so a program that
+/// lists benchmarks in spite of it uses criterion.
+const LIST_FOR_CRITERION: [&str; 6] = [
+    "--bench",
+    "--list",
+    "--format",
+    "terse",
+    "--save-baseline",
+    "deadheat",
+];
+
 /// Options that change what a launch measures or reports.
 const REFUSED: [&str; 10] = [
     "--list",
@@ -42,6 +55,19 @@ const REFUSED: [&str; 10] = [
 impl HarnessAdapter for Criterion {
     fn marks(&self) -> &'static [&'static str] {
         &["--nresamples", "--save-baseline", "--measurement-time"]
+    }
+
+    /// Criterion 0.5 has no `--help`. It rejects the option without naming it, because it builds its
+    /// command line without the error messages of clap.
+    fn question_after(&self, answer: &str) -> Option<&'static [&'static str]> {
+        answer
+            .lines()
+            .any(|line| line == REJECTED)
+            .then_some(&LIST_FOR_CRITERION)
+    }
+
+    fn recognises_list(&self, printed: &str) -> bool {
+        !tersely_listed(printed).is_empty()
     }
 
     fn listing(&self) -> Question {
