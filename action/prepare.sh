@@ -75,6 +75,7 @@ fetched() {
         mv "$stored.$$" "$stored"
         echo "deadheat $version was fetched from $url" >&2
     fi
+    touch "$stored"
     # Every job checks the archive and unpacks it again, because code of a pull request in an earlier
     # job could have replaced the stored copy.
     cp "$stored" "$work/$archive.tar.gz"
@@ -136,10 +137,14 @@ else
         fi
         program=$root/bin/deadheat
         if [ ! -x "$program" ]; then
-            cargo install --locked --root "$root" "${sources[@]}" ||
+            # In the checkout, rustup would use the project's toolchain, and cargo its configuration.
+            (cd "$RUNNER_TEMP" && cargo install --locked --root "$root" "${sources[@]}") ||
                 fail "deadheat could not be built (cargo install ${sources[*]}); cargo's messages are above"
         fi
+        touch "$root"
     fi
+    # A workflow's cache restores the builds of all earlier versions.
+    find "$cache" -mindepth 1 -maxdepth 1 -mtime +30 -exec rm -rf {} +
 fi
 "$program" --version || fail "'$program' does not run"
 output deadheat "$program"

@@ -2,11 +2,19 @@
 
 use std::path::Path;
 
+use deadheat::parts::model::{Benchmark, Harness, Workload};
+
+use crate::command::place_of_range;
 use crate::log::{BisectAnswer, BisectEvent, BisectLog};
 
 /// Returns commands that show more of the answer, or that continue a search without an answer, each
-/// after a description of what it does.
-pub(crate) fn commands(log: &BisectLog, file: &Path) -> Vec<(String, String)> {
+/// after a description of what it does. `can_explain` returns true for a run file that `deadheat
+/// explain` accepts.
+pub(crate) fn commands(
+    log: &BisectLog,
+    file: &Path,
+    can_explain: impl Fn(&Path) -> bool,
+) -> Vec<(String, String)> {
     let Some(end) = log.end() else {
         return Vec::new();
     };
@@ -30,11 +38,12 @@ pub(crate) fn commands(log: &BisectLog, file: &Path) -> Vec<(String, String)> {
             }
             let raced = log.events.iter().rev().find_map(|event| match event {
                 BisectEvent::Raced(raced) if (raced.from, raced.to) == (before, last) => {
-                    Some(raced.file.to_string_lossy())
+                    Some(&*raced.file)
                 }
                 _ => None,
             });
-            if let Some(run) = raced {
+            if let Some(run) = raced.filter(|run| can_explain(run)) {
+                let run = run.to_string_lossy();
                 add(
                     "shows where the time goes",
                     format!("deadheat explain {}", shell_words::quote(&run)),
@@ -71,25 +80,33 @@ pub(crate) fn commands(log: &BisectLog, file: &Path) -> Vec<(String, String)> {
     commands
 }
 
+/// Returns true if `deadheat explain` can count the work of a benchmark: commands, compiled workers
+/// and executables of Google Benchmark.
+pub(crate) fn is_countable(benchmark: &Benchmark) -> bool {
+    let mut contenders = benchmark.contenders.iter();
+    contenders.all(|contender| match &contender.workload {
+        Workload::Command(_) => true,
+        Workload::Worker(calls) => calls.program.server().is_none() && !benchmark.is_interpreted(),
+        Workload::Harness(calls) => calls.harness == Harness::GoogleBenchmark,
+        Workload::Function(_) | Workload::Recording => false,
+    })
+}
+
 /// Turns the command line of a search into a race of the two commits in `range`, without the
-/// options that only `deadheat bisect` has. `None` if the search uses `--run`, which `deadheat rev`
-/// lacks.
+/// options that only `deadheat bisect` has. `None` if the command line is incomplete.
 pub(crate) fn as_rev(words: &[String], range: &str) -> Option<Vec<String>> {
     const OWN: [&str; 4] = ["--first-parent", "--all-parents", "--resume", "--log"];
     const OWN_WITH_VALUE: [&str; 5] =
         ["--prior", "--max-races", "--budget", "--html", "--markdown"];
-    let [_, _, words @ ..] = words else {
-        return None;
-    };
+    let place = place_of_range(words)?;
     let mut kept = vec!["deadheat".to_owned(), "rev".to_owned(), range.to_owned()];
-    let mut words = words.iter();
-    let mut is_range_next = true;
+    let words = words.iter().enumerate().skip(2);
+    let mut words = words.filter_map(|(at, word)| (at != place).then_some(word));
     while let Some(word) = words.next() {
         let (name, value) = word
             .split_once('=')
             .map_or((&**word, None), |(n, v)| (n, Some(v)));
         match name {
-            "--run" => return None,
             "--json" | "-q" | "--quiet" => {}
             own if OWN.contains(&own) => {}
             own if OWN_WITH_VALUE.contains(&own) => {
@@ -105,9 +122,6 @@ pub(crate) fn as_rev(words: &[String], range: &str) -> Option<Vec<String>> {
                 kept.push(word.clone());
                 kept.extend(words.by_ref().cloned());
             }
-            text if is_range_next && text.contains("..") && !text.starts_with('-') => {
-                is_range_next = false;
-            }
             _ => kept.push(word.clone()),
         }
     }
@@ -115,11 +129,7 @@ pub(crate) fn as_rev(words: &[String], range: &str) -> Option<Vec<String>> {
 }
 
 pub(crate) fn with_range(words: &[String], range: &str) -> String {
-    let is_range = |word: &&String| word.contains("..") && !word.starts_with('-');
-    let place = words
-        .iter()
-        .take_while(|word| *word != "--")
-        .position(|word| is_range(&word));
+    let place = place_of_range(words);
     let other = words.iter().enumerate().map(|(at, word)| match place {
         Some(place) if place == at => range,
         _ => word,
@@ -145,6 +155,8 @@ pub(crate) fn with_option(words: &[String], option: &str, value: &str) -> String
 
 #[cfg(test)]
 mod tests {
+    use deadheat::parts::model::{Contender, HarnessCalls, WorkerCalls};
+
     use super::*;
 
     #[test]
@@ -162,13 +174,55 @@ mod tests {
             of("deadheat bisect --prior diff v1.. parse --json -- -p x").as_deref(),
             Some("deadheat rev 'a~1..a' parse -- -p x")
         );
-        assert_eq!(of("deadheat bisect v1.. --run ./x"), None);
+        assert_eq!(
+            of("deadheat bisect v1.. --run './x ../y'").as_deref(),
+            Some("deadheat rev 'a~1..a' --run './x ../y'")
+        );
+        assert_eq!(
+            of("deadheat bisect --build 'make -C .. x' --exe x v1..v2").as_deref(),
+            Some("deadheat rev 'a~1..a' --build 'make -C .. x' --exe x")
+        );
     }
 
     #[test]
     fn a_range_is_replaced_where_it_stands() {
         let words: Vec<String> = shell_words::split("deadheat bisect v1..v2 --run ./x").unwrap();
         assert_eq!(with_range(&words, "a..b"), "deadheat bisect a..b --run ./x");
+        let line = "deadheat bisect --build 'make -C .. x' --exe x v1..v2";
+        let words: Vec<String> = shell_words::split(line).unwrap();
+        assert_eq!(
+            with_range(&words, "a..b"),
+            "deadheat bisect --build 'make -C .. x' --exe x a..b"
+        );
+    }
+
+    #[test]
+    fn explain_is_suggested_only_for_programs_whose_work_it_counts() {
+        let of = |workload: Workload| {
+            is_countable(&Benchmark {
+                contenders: vec![Contender {
+                    name: "v1".to_owned(),
+                    workload,
+                }],
+                ..Benchmark::default()
+            })
+        };
+        let worker = |path: &str| {
+            let mut calls = WorkerCalls::default();
+            calls.program.executable = path.into();
+            of(Workload::Worker(Box::new(calls)))
+        };
+        let harness = |harness| {
+            let calls = HarnessCalls {
+                harness,
+                ..HarnessCalls::default()
+            };
+            of(Workload::Harness(Box::new(calls)))
+        };
+        assert!(worker("build/bench") && !worker("suite.py"));
+        assert!(harness(Harness::GoogleBenchmark));
+        assert!(!harness(Harness::Criterion) && !harness(Harness::Go));
+        assert!(!of(Workload::Recording));
     }
 
     #[test]

@@ -169,6 +169,15 @@ pub(crate) fn believed(file: &Path) -> Result<(), Failure> {
     refuse_tracked(file).map_err(|error| Failure::Usage(error.to_string()))
 }
 
+/// Returns the place of the range among the words of a search. Values of options may contain `..`
+/// too, such as `--build 'make -C .. x'`.
+pub(crate) fn place_of_range(words: &[String]) -> Option<usize> {
+    let command = BisectArgs::augment_args(clap::Command::new("deadheat bisect"));
+    let read = command.try_get_matches_from(words.iter().skip(1)).ok()?;
+    let range = read.get_one::<String>("range")?;
+    words.iter().position(|word| word == range)
+}
+
 impl BisectArgs {
     /// Returns the options with which the search of a record began. Rules, outputs and limits that
     /// the present command line states replace the recorded ones.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use deadheat::parts::answer::{Format, line_to_stdout, to_stdout};
 use deadheat::parts::engine::{Clock as _, OsClock, unix_seconds};
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::format::{set_aside, write_text};
+use deadheat::parts::format::{read_run, set_aside, write_text};
 use deadheat::parts::model::LogRatio;
 use deadheat::parts::report::units::counted;
 use deadheat::parts::report::{Glyphs, Terminal};
@@ -18,7 +18,7 @@ use deadheat_build::{CommitBuilder, CommitInfo, CommitRange, Interruption, Note,
 use deadheat_options::races::typed;
 use deadheat_options::repository::{failure, here, interrupts};
 
-use crate::advice::{commands, with_range};
+use crate::advice::{commands, is_countable, with_range};
 use crate::command::{BisectArgs, believed, named_or_last};
 use crate::json::to_bisect_json;
 use crate::judge::BisectSearch;
@@ -101,7 +101,7 @@ pub fn bisect(mut args: BisectArgs) -> Result<Status, Failure> {
     let commit_builder = &sides.commit_builder;
     let mut bisection = replayed(log)?;
     bisection.details = details(commit_builder, &bisection.log)?;
-    bisection.commands = commands(&bisection.log, &file);
+    bisection.commands = commands(&bisection.log, &file, can_explain);
     bisection
         .commands
         .extend(merged(commit_builder, &bisection.log)?);
@@ -378,6 +378,12 @@ fn merged(
         let does = "searches the commits of this merge".to_owned();
         (does, with_range(&log.request.command, &range))
     }))
+}
+
+/// Returns true if `deadheat explain` accepts this run file.
+fn can_explain(run: &Path) -> bool {
+    let run = read_run(run);
+    run.is_ok_and(|run| run.header.plan.benchmarks.iter().any(is_countable))
 }
 
 fn answer(args: &BisectArgs, bisection: &Bisection, file: &Path) -> Result<(), Failure> {

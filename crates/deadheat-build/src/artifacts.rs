@@ -7,9 +7,10 @@ use std::{fs, io};
 
 use deadheat_link::LinkRecord;
 use serde::Deserialize;
+use toml::{Table, Value};
 
 use crate::benches::BenchTarget;
-use crate::disk::{entries, remove_all, unless_gone};
+use crate::disk::{self, entries, remove_all, unless_gone};
 use crate::slot::Executable;
 
 #[derive(Debug, Default)]
@@ -156,6 +157,31 @@ impl Messages {
         errors
     }
 
+    /// Returns true if the replaced criterion can be the reason for an error: it is in a target that
+    /// uses dev-dependencies, or in a package that depends on criterion.
+    pub(crate) fn may_blame_criterion(&self) -> bool {
+        let is_error = |message: &&Message| {
+            let said = message.message.as_ref();
+            said.is_some_and(|said| said.level.starts_with("error"))
+        };
+        self.0.iter().filter(is_error).any(|message| {
+            let of_tests = ["bench", "test", "example"];
+            of_tests.iter().any(|kind| message.is_of(kind))
+                || depends_on_criterion(&message.manifest_path)
+                || self.is_made(message)
+        })
+    }
+
+    /// Returns true if the target of this message was compiled, so that an error in it is of its unit
+    /// tests, which use dev-dependencies.
+    fn is_made(&self, error: &Message) -> bool {
+        self.0.iter().any(|message| {
+            message.reason == "compiler-artifact"
+                && message.package_id == error.package_id
+                && message.target.src_path == error.target.src_path
+        })
+    }
+
     /// Returns the compiler's messages as text, in the form that rustc prints to a terminal.
     pub(crate) fn rendered(&self) -> impl Iterator<Item = &str> {
         let said = self.0.iter().filter_map(|message| message.message.as_ref());
@@ -231,6 +257,19 @@ impl Messages {
         let below = |path: PathBuf| Some(path.strip_prefix(target).ok()?.to_owned());
         found.into_iter().filter_map(below).collect()
     }
+}
+
+/// Returns true if the library of the package with this manifest depends on criterion.
+fn depends_on_criterion(manifest: &Path) -> bool {
+    let text = disk::read_text(manifest).unwrap_or_default();
+    let manifest: Table = text.parse().unwrap_or_default();
+    let depends = |table: &Table| {
+        let all = table.get("dependencies").and_then(Value::as_table);
+        all.is_some_and(|all| all.contains_key("criterion"))
+    };
+    let platforms = manifest.get("target").and_then(Value::as_table);
+    let mut platforms = platforms.into_iter().flat_map(Table::values);
+    depends(&manifest) || platforms.any(|one| one.as_table().is_some_and(depends))
 }
 
 /// Returns the name of a package from its id: `registry+URL#name@1.2.3`,
@@ -483,6 +522,38 @@ mod tests {
         .map(PathBuf::from);
         expected.sort();
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn criterion_is_blamed_for_errors_of_targets_that_use_it_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let manifest = |name: &str, text: &str| {
+            let file = folder.path().join(name);
+            fs::write(&file, text).unwrap();
+            file
+        };
+        let plain = manifest("plain.toml", "[dev-dependencies]\ncriterion = \"0.5\"\n");
+        let helper = manifest("helper.toml", "[dependencies]\ncriterion = \"0.5\"\n");
+        let line = |manifest: &Path, kind: &str, level: &str| {
+            format!(
+                r#"{{"reason":"compiler-message","package_id":"p","manifest_path":{manifest:?},"target":{{"kind":["{kind}"],"name":"n","src_path":"/{kind}.rs"}},"message":{{"level":"{level}","message":"m"}}}}"#
+            )
+        };
+        let made = r#"{"reason":"compiler-artifact","package_id":"p","target":{"kind":["lib"],"src_path":"/lib.rs"}}"#;
+        let blames =
+            |lines: &[String]| Messages::read(lines.join("\n").as_bytes()).may_blame_criterion();
+        assert!(!blames(&[]));
+        assert!(!blames(&[line(&plain, "lib", "error")]));
+        assert!(!blames(&[
+            line(&plain, "lib", "error"),
+            line(&plain, "bench", "warning")
+        ]));
+        assert!(blames(&[
+            line(&plain, "lib", "error"),
+            line(&plain, "bench", "error")
+        ]));
+        assert!(blames(&[line(&helper, "lib", "error")]));
+        assert!(blames(&[made.to_owned(), line(&plain, "lib", "error")]));
     }
 
     #[test]

@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
-use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
 
 use deadheat_link::join_inside;
 use serde::{Deserialize, Serialize};
@@ -21,11 +21,9 @@ use crate::manifest::{Bench, Dependency, Manifest, with_packages};
 use crate::repository::{Commit, Repository};
 
 /// The source of the bench targets of both sides.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BenchesFrom {
-    /// Each side uses its own bench targets; the baseline also gets those of the candidate that it
-    /// lacks.
-    #[default]
+    /// Each side uses only its own bench targets.
     Own,
     /// Both sides use the bench targets of the baseline.
     Baseline,
@@ -236,7 +234,8 @@ struct Planning<'a> {
 impl Planning<'_> {
     fn package(&mut self, manifest: &Path, dropped: &[BenchTarget]) -> Result<(), BuildError> {
         let folder = manifest.parent().unwrap_or(Path::new(""));
-        let Some(theirs) = self.of_donor(manifest) else {
+        let path = self.bench_source.top.join(manifest);
+        let Some(theirs) = self.of_donor(manifest).map_err(BuildError::at(&path))? else {
             return Ok(());
         };
         let Some(mut ours) = self.of_commit(manifest)? else {
@@ -382,7 +381,7 @@ impl Planning<'_> {
         let names: Vec<&str> = of_workspace.map(|it| &*it.name).collect();
         if !names.is_empty()
             && let Some((root, mut ours)) = self.workspace_around(folder)?
-            && let Some(theirs) = self.of_donor(&root)
+            && let Ok(Some(theirs)) = self.of_donor(&root)
         {
             let top = root.parent().unwrap_or(Path::new("")).to_owned();
             let paths = ours.add_workspace_dependencies(&theirs, &names).into_iter();
@@ -545,8 +544,9 @@ impl Planning<'_> {
         })
     }
 
-    fn of_donor(&self, path: &Path) -> Option<Manifest> {
-        Manifest::read(&disk::read_text(self.bench_source.top.join(path)).ok()?)
+    fn of_donor(&self, path: &Path) -> io::Result<Option<Manifest>> {
+        let text = disk::read_text(self.bench_source.top.join(path))?;
+        Ok(Manifest::read(&text))
     }
 
     /// Adds the missing packages to the lock file that is nearest to the first bench target.

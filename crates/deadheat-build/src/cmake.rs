@@ -10,7 +10,7 @@ use std::thread::available_parallelism;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::disk::{OURS, entries, is_folder, remove_all};
+use crate::disk::{self, OURS, entries, is_folder, remove_all};
 use crate::error::BuildError;
 use crate::git::forget_the_repository;
 use crate::key::KeyInputs;
@@ -202,7 +202,8 @@ impl CmakeSite<'_> {
             return Ok(done);
         }
         let missing = MissingProject::Cmake.above(&self.directory);
-        if self.provider.is_some() && missing.is_none() {
+        let is_suspect = self.provider.is_some() && missing.is_none();
+        if is_suspect && may_blame_library(&done, &self.made) {
             return Err(BuildError::NotWithOurLibrary {
                 library: Library::GoogleBenchmark,
                 revision: self.revision.to_owned(),
@@ -300,6 +301,22 @@ fn first_error(done: &Finished) -> String {
     }
 }
 
+/// Returns true if the replaced Google Benchmark can be the reason for a failure: a file with an
+/// error mentions benchmarks or cannot be read, or the compiler printed no error, as if CMake or the
+/// linker failed. Compilers print relative paths from `made`, where they run.
+fn may_blame_library(done: &Finished, made: &Path) -> bool {
+    let text = [&*done.stdout, &*done.stderr].map(String::from_utf8_lossy);
+    let lines = text.iter().flat_map(|text| text.lines());
+    let errors = lines.filter(|line| line.contains(" error: "));
+    let mut files: Vec<PathBuf> = errors
+        .map(|line| made.join(line.split(':').next().unwrap_or_default()))
+        .collect();
+    files.dedup();
+    let mentions =
+        |file: &PathBuf| disk::read_text(file).map_or(true, |text| text.contains("benchmark"));
+    files.is_empty() || files.iter().any(mentions)
+}
+
 /// Removes objects and archives of a finished build, which take most of its space. Neutral links
 /// use the copies in `.deadheat`, which are not removed.
 pub(crate) fn prune(made: &Path) {
@@ -384,6 +401,30 @@ mod tests {
             provider: None,
             lock: None,
         }
+    }
+
+    #[test]
+    fn the_replaced_library_is_blamed_only_for_files_that_mention_benchmarks() {
+        let made = tempfile::tempdir().unwrap();
+        fs::write(made.path().join("sum.cc"), "int sum() { return x; }").unwrap();
+        fs::write(
+            made.path().join("bench.cc"),
+            "#include <benchmark/benchmark.h>",
+        )
+        .unwrap();
+        let blames = |text: &str| {
+            let done = Finished {
+                status: ExitStatus::from_raw(256),
+                stdout: text.as_bytes().to_vec(),
+                stderr: Vec::new(),
+            };
+            may_blame_library(&done, made.path())
+        };
+        let of_sum = "sum.cc:1:20: error: 'x' was not declared in this scope\n";
+        assert!(!blames(of_sum));
+        assert!(blames(&format!("{of_sum}bench.cc:3:1: error: no member\n")));
+        assert!(blames("gone.cc:1:1: error: unknown file\n"));
+        assert!(blames("ld: undefined reference to 'x'\n"));
     }
 
     #[test]

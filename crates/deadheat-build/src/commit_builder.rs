@@ -27,6 +27,16 @@ pub struct CommitBuilder<'a> {
     has_begun: bool,
 }
 
+/// Returns true if the working tree around `directory` equals a commit.
+///
+/// # Errors
+///
+/// The folder is not in a repository, or git fails.
+pub fn is_clean(directory: &Path, interruption: Interruption<'_>) -> Result<bool, BuildError> {
+    let repository = Repository::around(directory, interruption)?;
+    Ok(repository.clean_head()?.is_some())
+}
+
 impl<'a> CommitBuilder<'a> {
     /// Opens the repository that contains the user's folder `directory`.
     ///
@@ -136,6 +146,7 @@ impl<'a> CommitBuilder<'a> {
     ) -> Result<Side, BuildError> {
         let is_first = !std::mem::replace(&mut self.has_begun, true);
         if is_first {
+            self.way.tell_of_workspace(tell);
             self.way.swap_library(&self.repository, tell)?;
         }
         let built = self.build_once(commit, tell);

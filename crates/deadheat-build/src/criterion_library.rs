@@ -36,7 +36,7 @@ const DEPENDENCIES: &str = "deps";
 
 /// The features for async executors. The tokio executor is left out, because it would need the
 /// suite's own tokio.
-const FEATURES: &str = "async_futures,async_smol";
+const FEATURES: &str = "async_futures,async_smol,async_std";
 
 /// Compiler flags in addition to the user's. The metadata distinguishes the library's dependencies
 /// from the same versions that the suite depends on. Bitcode is needed if the suite's profile asks

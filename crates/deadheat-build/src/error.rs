@@ -782,6 +782,11 @@ pub enum Note {
         /// The path of the executable.
         executable: PathBuf,
     },
+    /// Both sides are built without a workspace of Go, because its file belongs to no commit.
+    WorkspaceIgnored {
+        /// The path of the `go.work`.
+        path: PathBuf,
+    },
 }
 
 impl Note {
@@ -937,6 +942,12 @@ impl fmt::Display for Note {
                 f,
                 "the link record of {} is missing, so it is linked again",
                 executable.display()
+            ),
+            Self::WorkspaceIgnored { path } => write!(
+                f,
+                "{} belongs to no commit, so Go builds both sides without it (GOWORK=off)\nhelp: to \
+                 race with a workspace, commit its go.work",
+                path.display()
             ),
         }
     }

@@ -10,6 +10,7 @@ use deadheat_link::join_inside;
 use crate::error::BuildError;
 use crate::git::forget_the_repository;
 use crate::missing_project::MissingProject;
+use crate::repository::Repository;
 use crate::slot::Executable;
 use crate::subprocess::{Finished, Interruption, Variables};
 
@@ -44,6 +45,10 @@ const SETTINGS: [&str; 17] = [
     "CXX",
 ];
 
+/// The variable that names Go's workspace file, and its value for a build without one.
+const WORKSPACE: &str = "GOWORK";
+const NO_WORKSPACE: &str = "off";
+
 /// The option of Go that omits git's state from programs, because this state differs between the
 /// sides. To read the state, Go would also run `git status`, which runs the hooks of the
 /// repository.
@@ -65,6 +70,8 @@ pub(crate) struct GoSite<'a> {
     pub(crate) made: PathBuf,
     /// The version of Go to build with, as `go env GOVERSION` prints it.
     pub(crate) toolchain: &'a str,
+    /// True if Go ignores all workspace files.
+    pub(crate) ignores_workspace: bool,
     /// The lock of the build, which Go inherits and so holds until it ends.
     pub(crate) lock: Option<&'a File>,
 }
@@ -92,6 +99,32 @@ impl GoBuild {
         interruption: &Interruption<'_>,
     ) -> Result<String, BuildError> {
         env(&SETTINGS, directory, interruption)
+    }
+
+    /// Returns the workspace file that Go would use for the working tree but not for a commit,
+    /// because it is outside of the repository or git does not track it. Both sides are then built
+    /// without a workspace.
+    pub(crate) fn foreign_workspace(
+        &self,
+        repository: &Repository<'_>,
+    ) -> Result<Option<PathBuf>, BuildError> {
+        let here = repository.top.join(&repository.inside);
+        let found = env(&[WORKSPACE], &here, &repository.interruption)?;
+        let found = found.trim();
+        if found.is_empty() || found == NO_WORKSPACE {
+            return Ok(None);
+        }
+        let file = PathBuf::from(found);
+        let file = file.canonicalize().unwrap_or(file);
+        // A file that the environment names would apply to both sides, with the modules of the
+        // working tree.
+        let is_named = std::env::var_os(WORKSPACE).is_some_and(|named| !named.is_empty());
+        let below = file.strip_prefix(&repository.top).ok();
+        let is_tracked = match below {
+            Some(below) => repository.tracks(&[below])?,
+            None => false,
+        };
+        Ok((is_named || !is_tracked).then_some(file))
     }
 
     /// Builds the packages in the requested order. Packages of one pattern are sorted by name, and
@@ -176,6 +209,9 @@ impl GoSite<'_> {
             && release.starts_with("go1")
         {
             command.env("GOTOOLCHAIN", release);
+        }
+        if self.ignores_workspace {
+            command.env(WORKSPACE, NO_WORKSPACE);
         }
         command.envs(variables.iter().map(|(name, value)| (name, value)));
         let done = interruption.run(&mut command, self.lock)?;

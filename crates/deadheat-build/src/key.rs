@@ -1,7 +1,7 @@
 //! Computes the key of a build, a digest of all its inputs. Also detects changes in packages
 //! outside of the repository, whose content the commit id does not cover.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -15,24 +15,49 @@ use crate::error::BuildError;
 use crate::repository::{Commit, Repository};
 
 /// Names of environment variables that affect the result of a build.
-const VARIABLES: [&str; 14] = [
+const VARIABLES: [&str; 36] = [
     "RUSTC",
     "RUSTUP_TOOLCHAIN",
     "RUSTFLAGS",
     "RUSTC_BOOTSTRAP",
     "CARGO_ENCODED_RUSTFLAGS",
+    "CARGO_INCREMENTAL",
     "CC",
     "CXX",
+    "CPP",
+    "AS",
     "AR",
     "LD",
+    "NM",
+    "RANLIB",
+    "FC",
     "CPPFLAGS",
     "CFLAGS",
     "CXXFLAGS",
+    "ASFLAGS",
+    "ARFLAGS",
+    "FFLAGS",
     "LDFLAGS",
-    "PKG_CONFIG_PATH",
+    "LDLIBS",
+    "CPATH",
+    "C_INCLUDE_PATH",
+    "CPLUS_INCLUDE_PATH",
+    "OBJC_INCLUDE_PATH",
+    "LIBRARY_PATH",
+    "COMPILER_PATH",
+    "GCC_EXEC_PREFIX",
+    "LD_RUN_PATH",
+    "LIBCLANG_PATH",
+    "GOWORK",
+    "SOURCE_DATE_EPOCH",
+    MAKEFLAGS,
+    "GNUMAKEFLAGS",
 ];
+/// The options of `make`. Inside a recipe of a Makefile they also contain the number of jobs and a
+/// file of this one run of `make`.
+const MAKEFLAGS: &str = "MAKEFLAGS";
 /// Beginnings of the names of further environment variables that affect the result of a build.
-const PREFIXES: [&str; 12] = [
+const PREFIXES: [&str; 14] = [
     "CARGO_BUILD_",
     "CARGO_PROFILE_",
     "CARGO_TARGET_",
@@ -43,6 +68,8 @@ const PREFIXES: [&str; 12] = [
     "CFLAGS_",
     "CXXFLAGS_",
     "CMAKE_",
+    "PKG_CONFIG",
+    "BINDGEN_",
     "HOST_",
     "TARGET_",
 ];
@@ -87,6 +114,10 @@ impl KeyInputs {
             .collect();
         variables.sort();
         for (name, value) in variables {
+            let value = match name == MAKEFLAGS {
+                true => without_jobs(&value),
+                false => value,
+            };
             this.add("variable", name);
             this.add("value", value);
         }
@@ -143,6 +174,18 @@ fn is_heeded(name: &OsStr) -> bool {
     let is_wrapper = name.starts_with("CARGO_TARGET_") && name.ends_with("_RUNNER");
     let listed = VARIABLES.contains(&name) || PREFIXES.iter().any(|start| name.starts_with(start));
     listed && !is_wrapper && !INDIFFERENT.contains(&name)
+}
+
+/// Returns the value of `MAKEFLAGS` without the options that only choose how many jobs run at once.
+fn without_jobs(value: &OsStr) -> OsString {
+    let text = value.to_string_lossy();
+    let is_of_jobs = |word: &&str| {
+        let count = word.strip_prefix("-j");
+        let is_count = count.is_some_and(|count| count.bytes().all(|sign| sign.is_ascii_digit()));
+        is_count || word.starts_with("--jobserver-") || word.starts_with("--jobs")
+    };
+    let words = text.split_whitespace().filter(|word| !is_of_jobs(word));
+    words.collect::<Vec<_>>().join(" ").into()
 }
 
 /// Looks up a program in `PATH`.
@@ -225,6 +268,13 @@ mod tests {
             "CARGO_PROFILE_BENCH_LTO",
             "CFLAGS_x86_64",
             "CXX",
+            "CARGO_INCREMENTAL",
+            "CPLUS_INCLUDE_PATH",
+            "LIBRARY_PATH",
+            "MAKEFLAGS",
+            "PKG_CONFIG_PATH",
+            "PKG_CONFIG_LIBDIR",
+            "PKG_CONFIG_SYSROOT_DIR",
         ] {
             assert!(is_heeded(name.as_ref()), "{name}");
         }
@@ -238,6 +288,13 @@ mod tests {
         ] {
             assert!(!is_heeded(name.as_ref()), "{name}");
         }
+    }
+
+    #[test]
+    fn the_number_of_jobs_of_make_does_not_change_the_key() {
+        let value = "k -j8 --jobserver-auth=fifo:/tmp/GMfifo12 -- CFLAGS=-O3";
+        assert_eq!(without_jobs(value.as_ref()), "k -- CFLAGS=-O3");
+        assert_eq!(without_jobs("-j -jk".as_ref()), "-jk");
     }
 
     #[test]

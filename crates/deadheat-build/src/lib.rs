@@ -95,7 +95,7 @@ pub use changed_suite::{ChangedFile, changed_suite, mentions};
 #[cfg(target_os = "linux")]
 pub use cmake::CmakeBuild;
 #[cfg(target_os = "linux")]
-pub use commit_builder::CommitBuilder;
+pub use commit_builder::{CommitBuilder, is_clean};
 pub use commits::{
     CommitChanges, CommitInfo, CommitRange, Line, Parents, commit_named, known_commits,
 };

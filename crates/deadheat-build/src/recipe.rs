@@ -268,17 +268,15 @@ impl CargoBuild {
         arguments: &[OsString],
     ) -> Command {
         let here = repository.top.join(&repository.inside);
-        let mut words = Vec::new();
-        for file in configuration_above(&repository.top) {
-            // cargo itself finds files in parent folders of the commit's sources. The user's own
-            // arguments follow, because the last `--config` wins.
-            if !site
-                .top
-                .starts_with(file.ancestors().nth(2).unwrap_or(&file))
-            {
-                words.extend([OsString::from("--config"), file.into_os_string()]);
-            }
-        }
+        // cargo itself finds files in parent folders of the commit's sources.
+        let is_found = |file: &PathBuf| {
+            let folder = file.ancestors().nth(2).unwrap_or(file);
+            site.top.starts_with(folder)
+        };
+        let mut files = configuration_above(&repository.top);
+        files.retain(|file| !is_found(file));
+        let mut words = configured(files, site.top, &site.directory);
+        // The user's own arguments follow, because the last `--config` wins.
         words.extend_from_slice(arguments);
         let mut command = self.bench(site, format, &words);
         command.arg("--target-dir").arg(&site.target);
@@ -358,7 +356,7 @@ impl CargoBuild {
             }
             return Ok(messages);
         }
-        if site.criterion.is_some() {
+        if site.criterion.is_some() && messages.may_blame_criterion() {
             let first = messages.errors(site.top).into_iter().next();
             return Err(BuildError::NotWithOurLibrary {
                 library: Library::Criterion,
@@ -528,6 +526,23 @@ pub(crate) fn configuration_above(top: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// Returns cargo's `--config` options for the files `above` a repository, for a build of a commit in
+/// `directory` below `top`. `--config` outranks all files that cargo finds itself, so the commit's
+/// own files follow. They take precedence in the working tree, too.
+fn configured(above: Vec<PathBuf>, top: &Path, directory: &Path) -> Vec<OsString> {
+    if above.is_empty() {
+        return Vec::new();
+    }
+    let folders = directory.ancestors().take_while(|it| it.starts_with(top));
+    let own = folders.flat_map(|folder| configuration_in(&folder.join(".cargo")));
+    let mut own: Vec<PathBuf> = own.collect();
+    own.reverse();
+    let files = above.into_iter().chain(own);
+    files
+        .flat_map(|file| ["--config".into(), file.into_os_string()])
+        .collect()
+}
+
 /// Returns the configuration files of cargo that git does not track, which are the user's own:
 /// those for the user's folder and for the folders above it, up to the top. Paths are relative to
 /// the top.
@@ -562,9 +577,11 @@ pub(crate) fn configuration_of_the_user() -> Vec<PathBuf> {
         .collect()
 }
 
-fn configuration_in(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+/// Returns the configuration file in a folder `.cargo`. cargo ignores `config.toml` next to
+/// `config`.
+fn configuration_in(folder: &Path) -> Option<PathBuf> {
     let files = ["config", "config.toml"].map(|name| folder.join(name));
-    files.into_iter().filter(|file| file.is_file())
+    files.into_iter().find(|file| file.is_file())
 }
 
 /// What races in a folder that a command has built.

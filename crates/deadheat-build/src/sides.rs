@@ -20,6 +20,7 @@ use crate::equal_builds::{EqualBuilds, OneSide, with_profile_of_candidate};
 use crate::error::{BuildError, Note};
 use crate::go::{GoBuilt, GoSite};
 use crate::key::PathDependency;
+use crate::library::Library;
 use crate::lock_files::{GivenLock, check_giver, replace_links};
 use crate::manifest::Manifest;
 use crate::node::{NodeSite, installed_packages};
@@ -45,8 +46,9 @@ pub struct Request<'a> {
     pub revisions: &'a Revisions,
     /// How to build each side, the baseline first.
     pub recipes: [&'a Recipe; 2],
-    /// The source of the bench targets of both sides.
-    pub benches: BenchesFrom,
+    /// The source of the bench targets of both sides. With `None`, each side uses its own, and the
+    /// baseline also gets those of the candidate that it lacks.
+    pub benches: Option<BenchesFrom>,
     /// The values of `--same-profile` and `--lock-from`.
     pub equal: EqualBuilds,
 }
@@ -79,7 +81,7 @@ pub struct Side {
     pub(crate) benches: Vec<BenchTarget>,
     _slots: Vec<Slot>,
     /// Keeps the replaced benchmark library from being removed while the side is in use.
-    _replacement: Option<Rc<Replacement>>,
+    replacement: Option<Rc<Replacement>>,
 }
 
 impl Side {
@@ -138,6 +140,13 @@ impl Side {
                 executable.name = format!("{package}/{}", executable.name);
             }
         }
+    }
+
+    /// Returns the benchmark library that deadheat's own implementation replaced in this build, if
+    /// any.
+    pub fn swapped_library(&self) -> Option<Library> {
+        let replacement = self.replacement.as_ref()?;
+        Some(replacement.library())
     }
 
     /// Returns the path of the side's Python, if the side has a virtual environment.
@@ -236,6 +245,7 @@ pub fn build(
         )?;
     }
     let mut ways = Way::of(&repository, recipes)?;
+    ways[1].tell_of_workspace(tell);
     let [base_way, head_way] = &mut ways;
     base_way.swap_library(&repository, tell)?;
     match recipes[0] == recipes[1] {
@@ -328,7 +338,7 @@ impl Builder<'_> {
         let revisions = request.revisions;
         // The side that provides bench targets is built first, or else the working tree, because it
         // is always built. Errors then show sooner, and the other side can reuse its dependencies.
-        let gives = request.benches == BenchesFrom::Baseline;
+        let gives = request.benches == Some(BenchesFrom::Baseline);
         if gives && head.is_none() {
             let [base, _] = revisions.names();
             return Err(BuildError::BenchesForWorkingTree(base));
@@ -343,11 +353,14 @@ impl Builder<'_> {
             });
         }
         let candidate = self.side(head_way, head.as_ref(), None)?;
-        let bench_source = candidate.bench_source(request.benches == BenchesFrom::Candidate);
+        let bench_source = candidate.bench_source(request.benches == Some(BenchesFrom::Candidate));
         let baseline = match base {
             // A second build of the working tree, in a separate target folder.
             None => self.working_tree(base_way, true)?,
-            Some(base) => self.commit(base_way, base, Some(&bench_source))?,
+            Some(base) => {
+                let adds = request.benches != Some(BenchesFrom::Own);
+                self.commit(base_way, base, adds.then_some(&bench_source))?
+            }
         };
         Ok(Sides {
             baseline,
@@ -421,7 +434,7 @@ impl Builder<'_> {
             with_additions: None,
             benches,
             _slots: place.into_iter().collect(),
-            _replacement: way.replacement.clone(),
+            replacement: way.replacement.clone(),
         })
     }
 
@@ -614,7 +627,7 @@ impl Builder<'_> {
             with_additions: None,
             benches: index.benches,
             _slots: vec![slot],
-            _replacement: way.replacement.clone(),
+            replacement: way.replacement.clone(),
         })
     }
 
@@ -969,6 +982,7 @@ impl Place<'_> {
                     directory,
                     made,
                     toolchain: &way.compiler,
+                    ignores_workspace: way.ignored_workspace.is_some(),
                     lock,
                 };
                 build.run(&site, interruption)

@@ -53,6 +53,10 @@ pub(crate) fn unequal_builds(
     for (settings, arguments) in settings.iter_mut().zip(arguments) {
         settings.heed(arguments);
     }
+    // `cargo bench --profile NAME` does not build with the profile bench.
+    if arguments.into_iter().any(chooses_profile) {
+        settings.iter_mut().for_each(|one| one.profiles.clear());
+    }
     let [base, head] = &settings;
     let differences = differences(base, head, ignored);
     (!differences.is_empty()).then(|| Note::UnequalBuilds {
@@ -60,6 +64,14 @@ pub(crate) fn unequal_builds(
         profile: !base.changes_to(head).is_empty(),
         lock: !has_one_lock && !base.changed_packages(head, ignored).is_empty(),
         differences,
+    })
+}
+
+/// Returns true if these arguments of cargo choose another profile than bench.
+fn chooses_profile(arguments: &[OsString]) -> bool {
+    arguments.iter().any(|word| {
+        let word = word.to_string_lossy();
+        word == "--profile" || word.starts_with("--profile=")
     })
 }
 
@@ -422,6 +434,24 @@ mod tests {
             };
             assert_eq!(left, expected, "{words:?}");
         }
+    }
+
+    #[test]
+    fn profiles_are_not_compared_if_the_arguments_choose_another_profile() {
+        let top = tempfile::tempdir().unwrap();
+        for (side, text) in [("old", ""), ("new", "[profile.bench]\nlto = true\n")] {
+            fs::create_dir(top.path().join(side)).unwrap();
+            fs::write(top.path().join(side).join("Cargo.toml"), text).unwrap();
+        }
+        let (old, new) = (top.path().join("old"), top.path().join("new"));
+        let note = |words: &[&str]| {
+            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+            let sides = [("old", &*old), ("new", &*new)];
+            unequal_builds(sides, &["".into()], [&words, &words], &[], false)
+        };
+        assert!(note(&[]).is_some());
+        assert_eq!(note(&["--profile", "fast"]), None);
+        assert_eq!(note(&["--profile=fast"]), None);
     }
 
     #[test]

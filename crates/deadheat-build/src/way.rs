@@ -1,6 +1,6 @@
 //! Combines the recipe of a side with all other inputs of its build except the commit.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::criterion_library::{self, CriterionLibrary};
@@ -24,6 +24,8 @@ pub(crate) struct Way<'a> {
     /// commands.
     pub(crate) compiler: String,
     pub(crate) replacement: Option<Rc<Replacement>>,
+    /// The workspace file of Go that both sides ignore, because no commit has it.
+    pub(crate) ignored_workspace: Option<PathBuf>,
 }
 
 impl<'a> Way<'a> {
@@ -46,6 +48,7 @@ impl<'a> Way<'a> {
     ) -> Result<Self, BuildError> {
         let mut key_inputs = KeyInputs::of_the_surroundings(repository)?;
         let mut compiler = String::new();
+        let mut ignored_workspace = None;
         let variables = match recipe {
             Recipe::Cargo(build) => {
                 key_inputs.add("by", "cargo");
@@ -109,6 +112,10 @@ impl<'a> Way<'a> {
                 compiler = build.version(&here, &repository.interruption)?;
                 key_inputs.add("compiler", &compiler);
                 key_inputs.add("settings", build.settings(&here, &repository.interruption)?);
+                ignored_workspace = build.foreign_workspace(repository)?;
+                if ignored_workspace.is_some() {
+                    key_inputs.add("workspace", "off");
+                }
                 &build.variables
             }
             Recipe::Pytest(build) => {
@@ -133,7 +140,15 @@ impl<'a> Way<'a> {
             key_inputs,
             compiler,
             replacement: None,
+            ignored_workspace,
         })
+    }
+
+    /// Notes that Go ignores a workspace file, if it does.
+    pub(crate) fn tell_of_workspace(&self, tell: &mut dyn FnMut(Note)) {
+        if let Some(path) = &self.ignored_workspace {
+            tell(Note::WorkspaceIgnored { path: path.clone() });
+        }
     }
 
     /// Replaces the suite's benchmark library by deadheat's own implementation, if deadheat has one

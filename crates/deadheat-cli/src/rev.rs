@@ -8,8 +8,8 @@ use deadheat::parts::exit::{Failure, Status};
 use deadheat::parts::report::escape;
 use deadheat::parts::terminal::{self, to_stderr};
 use deadheat_build::{
-    BenchesFrom, BuildError, EqualBuilds, Interruption, LibraryChoice, Recipe, Request, Revisions,
-    Sides, build,
+    BenchesFrom, BuildError, EqualBuilds, Interruption, Library, LibraryChoice, Recipe, Request,
+    Revisions, Sides, build, is_clean,
 };
 use deadheat_history::{KeepArgs, keep_in_history};
 use deadheat_options::bench_options::BenchOptions;
@@ -91,13 +91,14 @@ pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
     let arguments = args.race.arguments();
     let revisions = parsed(&args.revisions)?;
     let benches = args.ways.benches(&revisions)?;
-    let mut sides = built(
+    let ways = args.ways.in_words(args.cand_build.as_deref());
+    let races = !args.no_run;
+    check_outputs(
         &revisions,
-        &recipes,
-        BenchesFrom::Own,
-        EqualBuilds::default(),
-        "",
+        &ways,
+        Some(&args.race.options).filter(|_| races),
     )?;
+    let mut sides = built(&revisions, &recipes, None, EqualBuilds::default(), "")?;
     let mut options = args.race.options;
     note_environments(&sides, &mut options.surroundings)?;
     if let Recipe::Pytest(build) = &recipes[0] {
@@ -119,8 +120,7 @@ pub fn rev(mut args: RevArgs) -> Result<Status, Failure> {
         return RaceOfCommand::new(both, command, &options)?.race_and_tell();
     }
     options.changed_suite = ChangedSuite::between(&sides, &recipes[0])?;
-    let ways = args.ways.in_words(args.cand_build.as_deref());
-    let options = (!args.no_run).then_some(options);
+    let options = races.then_some(options);
     raced(&sides, ways, &arguments, options)
 }
 
@@ -239,7 +239,7 @@ impl CargoRace {
     pub fn race(self) -> Result<Status, Failure> {
         let both = in_both(self.cargo, self.bench, self.criterion)?;
         let recipes = self.ways.cargo_builds(&both)?.map(Recipe::Cargo);
-        let benches = self.ways.benches(&self.revisions)?.unwrap_or_default();
+        let benches = self.ways.benches(&self.revisions)?;
         let equal = self.ways.equal_builds(&self.revisions)?;
         let is_profile = |word: &OsString| {
             let word = word.to_string_lossy();
@@ -252,13 +252,15 @@ impl CargoRace {
                     .to_owned(),
             ));
         }
+        let ways = self.ways.in_words(None);
+        check_outputs(&self.revisions, &ways, self.options.as_ref())?;
         let sides = built(&self.revisions, &recipes, benches, equal, self.hint)?;
         let mut options = self.options;
         if let Some(options) = &mut options {
             options.changed_suite = ChangedSuite::between(&sides, &recipes[0])?;
             options.surroundings.benches_from = Some(word_for_head(&self.revisions).to_owned());
         }
-        raced(&sides, self.ways.in_words(None), &[], options)
+        raced(&sides, ways, &[], options)
     }
 }
 
@@ -278,14 +280,10 @@ fn raced(
             let both = [&sides.baseline, &sides.candidate];
             let (entrants, options) = ready(both, ways, arguments, options);
             if options.history && options.commits.is_empty() {
-                return Err(Failure::Usage(
-                    "--history: a side is not a commit, or its build differs from the other \
-                     side's\nhelp: race two \
-                     commits, or commit your changes"
-                        .to_owned(),
-                ));
+                return Err(no_commits());
             }
-            let done = race(&entrants, &options)?;
+            let library = sides.candidate.swapped_library();
+            let done = race(&entrants, &options).map_err(|failure| with_hint(failure, library))?;
             if options.history && !done.files.is_empty() {
                 keep_in_history(&done.files, options.quiet)?;
             }
@@ -295,6 +293,56 @@ fn raced(
             to_stdout(&places(sides))?;
             Ok(Status::Done)
         }
+    }
+}
+
+/// Refuses output files that cannot be written, and `--history` without two commits, before anything
+/// is built. `options` is `None` if nothing is raced.
+fn check_outputs(
+    revisions: &Revisions,
+    ways: &[String],
+    options: Option<&BenchOptions>,
+) -> Result<(), Failure> {
+    let Some(options) = options else {
+        return Ok(());
+    };
+    options.exports.check(None)?;
+    // If git fails, the build reports the error.
+    let directory = here()?;
+    let is_commit = || {
+        let is_clean = || is_clean(&directory, Interruption(&|| false));
+        revisions.head.is_some() || is_clean().unwrap_or(true)
+    };
+    if options.history && !(ways.is_empty() && revisions.base.is_some() && is_commit()) {
+        return Err(no_commits());
+    }
+    Ok(())
+}
+
+fn no_commits() -> Failure {
+    Failure::Usage(
+        "--history: a side is not a commit, or its build differs from the other side's\nhelp: race \
+         two commits, or commit your changes"
+            .to_owned(),
+    )
+}
+
+/// Adds the option that races with the suite's own library to an error about a program in which
+/// deadheat replaced `library`: the program may depend on something that the replacement does
+/// differently.
+fn with_hint(failure: Failure, library: Option<Library>) -> Failure {
+    match (failure, library) {
+        (Failure::Contender(text), Some(library)) => {
+            let advice = match text.contains("\nhelp: ") {
+                true => "; ",
+                false => "\nhelp: ",
+            };
+            let (option, name) = (library.option(), library.name());
+            Failure::Contender(format!(
+                "{text}{advice}{option} own races the suite with its own {name}"
+            ))
+        }
+        (failure, _) => failure,
     }
 }
 
@@ -326,7 +374,7 @@ pub fn parsed(text: &str) -> Result<Revisions, Failure> {
 fn built(
     revisions: &Revisions,
     recipes: &[Recipe; 2],
-    benches: BenchesFrom,
+    benches: Option<BenchesFrom>,
     equal: EqualBuilds,
     hint: &str,
 ) -> Result<Sides, Failure> {

@@ -192,6 +192,29 @@ fn a_suite_of_criterion_races_by_its_functions_and_no_file_of_it_changes() {
     );
     assert!(done.stderr.contains("private_to_them"), "{}", done.stderr);
 
+    // The library is at fault, and not deadheat's criterion.
+    suite.write("sums/benches/suite.rs", SUITE);
+    suite.write(
+        "sums/src/lib.rs",
+        "pub fn sum(n: u64) -> u64 { missing_here(n) }\n",
+    );
+    let done = suite.rev(&["HEAD", "--no-run"]);
+    done.fails_with(3, &["missing_here", "working tree does not build"]);
+    assert!(!done.stderr.contains("its own criterion"), "{done:?}");
+    suite.write("sums/src/lib.rs", &library(1));
+
+    // The suite cannot list its benchmarks.
+    let panics = SUITE.replace("{\n    c.", "{\n    panic!(\"not today\");\n    c.");
+    suite.write("sums/benches/suite.rs", &panics);
+    let done = suite.rev(&["HEAD", "--benches-from", "working-tree"]);
+    done.fails_with(
+        3,
+        &[
+            "not today",
+            "--criterion own races the suite with its own criterion",
+        ],
+    );
+
     let refused = suite.rev(&[
         "HEAD..HEAD",
         "--criterion",

@@ -271,6 +271,23 @@ fn packages_of_go_race_in_their_own_folders() {
     rev(&["HEAD", "--go", "./none"])
         .fails_with(3, &["working tree does not build: `go list ./none`"]);
     rev(&["HEAD", "--go", ".", "--build", "make"]).fails_with(2, &["--build"]);
+    // This workspace lacks the module, so Go would refuse to build the working tree.
+    repo.write("go.work", "go 1.19\n\nuse ./elsewhere\n");
+    repo.write(
+        "elsewhere/go.mod",
+        "module example.com/elsewhere\n\ngo 1.19\n",
+    );
+    let done = rev(&["HEAD", "--go", "./parse", "--no-run"]);
+    done.succeeds();
+    assert!(
+        done.stderr
+            .contains("go.work belongs to no commit, so Go builds both sides without it"),
+        "{}",
+        done.stderr
+    );
+    for path in ["go.work", "elsewhere/go.mod"] {
+        fs::remove_file(repo.path(path)).unwrap();
+    }
     assert_eq!(repo.worktrees(), 1);
     assert_eq!(repo.git(&["status", "--porcelain"]), " M parse/parse.go\n");
 }
@@ -576,6 +593,27 @@ fn profiles_that_differ_are_named_and_one_option_makes_them_equal() {
 }
 
 #[test]
+fn outputs_that_cannot_be_written_are_refused_before_anything_is_built() {
+    needs!("git");
+    let repo = Repo::new(&PACKAGE);
+    repo.write("src/lib.rs", "pub fn value() -> &'static str { \"new\" }\n");
+    for (words, told) in [
+        (&["HEAD", "--html", "missing/page.html"][..], "missing"),
+        (&["HEAD", "--junit", "missing/junit.xml"], "missing"),
+        (&["HEAD", "--history"], "--history: a side is not a commit"),
+    ] {
+        let done = repo.rev(words);
+        done.fails_with(2, &[told]);
+        assert!(!done.stderr.contains("building"), "{words:?}: {done:?}");
+        let words = [&["HEAD", "--build", "true", "--exe", "x"], &words[1..]].concat();
+        let done = repo.rev(&words);
+        done.fails_with(2, &[told]);
+        assert!(!done.stderr.contains("building"), "{words:?}: {done:?}");
+    }
+    assert!(!repo.path("target").exists());
+}
+
+#[test]
 fn both_sides_are_built_with_the_lock_file_of_one() {
     needs!("git");
     let lock = |version: &str| {
@@ -755,6 +793,32 @@ fn configuration_is_that_of_the_commit_unless_it_is_the_user_s_own() {
         );
         assert_eq!(repo.worktrees(), 1);
     }
+}
+
+#[test]
+fn configuration_above_the_repository_does_not_override_that_of_the_commit() {
+    needs!("git");
+    let outer = TempDir::new().unwrap();
+    let repo = Repo {
+        folder: TempDir::new_in(outer.path()).unwrap(),
+        cache: TempDir::new().unwrap(),
+    };
+    let profile = |level: &str| format!("[profile.bench]\ndebug-assertions = {level}\n");
+    fs::create_dir(outer.path().join(".cargo")).unwrap();
+    fs::write(outer.path().join(".cargo/config.toml"), profile("true")).unwrap();
+    repo.git(&["init", "--quiet", "--initial-branch", "main"]);
+    repo.write(".gitignore", "target\n");
+    repo.commit(&PACKAGE);
+    repo.commit(&[
+        (".cargo/config.toml", &profile("false")),
+        (
+            "benches/race.rs",
+            "fn main() { println!(\"{}\", cfg!(debug_assertions)); }\n",
+        ),
+    ]);
+    let done = repo.cargo(&["HEAD", "--no-run"]);
+    let expected = pairs(&[("HEAD", "false"), ("working tree", "false")]);
+    assert_eq!(say(&done), expected);
 }
 
 #[test]
@@ -1057,6 +1121,13 @@ fn own_benches_stay_unless_those_of_a_side_are_asked_for() {
         assert_eq!(say(&done), pairs(&expected), "{more:?}");
     };
     raced(&[], ["old added", "old first", "new added", "new second"]);
+    let done = repo.cargo(&["HEAD~1..HEAD", "--no-run", "--benches-from", "own"]);
+    let expected = [
+        ("HEAD~1", "old first"),
+        ("HEAD", "new added"),
+        ("HEAD", "new second"),
+    ];
+    assert_eq!(say(&done), pairs(&expected));
     raced(
         &["--benches-from", "HEAD"],
         ["old added", "old second", "new added", "new second"],

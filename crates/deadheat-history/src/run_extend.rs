@@ -328,7 +328,7 @@ impl Extension<'_> {
         if !self.build(old)? || !self.build(new)? {
             return Ok(false);
         }
-        self.let_go([old, new]);
+        self.let_go((old, new));
         Ok(true)
     }
 
@@ -354,19 +354,14 @@ impl Extension<'_> {
     }
 
     /// Releases builds that no link needs, and then those with the fewest remaining links if there
-    /// are too many. Never releases `kept`.
-    fn let_go(&mut self, kept: [usize; 2]) {
-        let needed = self.links.needed();
-        let count = |number: &usize| needed.get(number).copied().unwrap_or(0);
-        self.built
-            .retain(|number, _| count(number) > 0 || kept.contains(number));
-        while self.built.len() > MOST_BUILT {
-            let others = self.built.keys().filter(|number| !kept.contains(number));
-            let Some(least) = others.copied().min_by_key(count) else {
-                return;
-            };
-            self.built.remove(&least);
-        }
+    /// are too many. Never releases the two commits of the current link, and never the last commit
+    /// if cargo builds: all other commits get bench targets from its sources.
+    fn let_go(&mut self, (old, new): (usize, usize)) {
+        let is_cargo = matches!(self.recipe, Recipe::Cargo(_));
+        let gives_benches = is_cargo.then(|| self.commits.len() - 1);
+        let kept = [Some(old), Some(new), gives_benches];
+        let kept: Vec<usize> = kept.into_iter().flatten().collect();
+        release(&mut self.built, &self.links.needed(), &kept, MOST_BUILT);
     }
 
     fn keep(
@@ -454,5 +449,37 @@ impl Extension<'_> {
             }
             None => Status::Done,
         })
+    }
+}
+
+/// Removes the builds that no link needs (`needed`: the number of links of each commit), and then
+/// those with the fewest links if more than `most` are left. Builds in `kept` stay.
+fn release<T>(
+    built: &mut BTreeMap<usize, T>,
+    needed: &BTreeMap<usize, usize>,
+    kept: &[usize],
+    most: usize,
+) {
+    let count = |number: &usize| needed.get(number).copied().unwrap_or(0);
+    built.retain(|number, _| count(number) > 0 || kept.contains(number));
+    while built.len() > most {
+        let others = built.keys().filter(|number| !kept.contains(number));
+        let Some(least) = others.copied().min_by_key(count) else {
+            return;
+        };
+        built.remove(&least);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_builds_without_links_but_not_the_kept_ones() {
+        let mut built: BTreeMap<usize, ()> = (0..6).map(|number| (number, ())).collect();
+        let needed = BTreeMap::from([(0, 3), (1, 1), (2, 2)]);
+        release(&mut built, &needed, &[4, 5], 4);
+        assert_eq!(built.into_keys().collect::<Vec<_>>(), [0, 2, 4, 5]);
     }
 }

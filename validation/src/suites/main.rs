@@ -98,13 +98,13 @@ fn section(setting: &Setting) -> Section {
             }
         };
         tried += 1;
-        let one_line = suite
-            .committed(&setting.scratch, &sides, Way::OneLine(&setting.stand_in))
-            .and_then(|folder| Answer::of(setting, &folder));
+        let raced = |way: Way<'_>| {
+            let folder = suite.committed(&setting.scratch, &sides, way)?;
+            Answer::of(setting, &folder, way)
+        };
+        let one_line = raced(Way::OneLine(&setting.stand_in));
         let as_it_is = if suite.races_as_it_is() {
-            suite
-                .committed(&setting.scratch, &sides, Way::AsItIs)
-                .and_then(|folder| Answer::of(setting, &folder))
+            raced(Way::AsItIs)
         } else {
             Err(format!("criterion {}", suite.criterion))
         };

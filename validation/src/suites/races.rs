@@ -1,7 +1,7 @@
 //! The races of a suite, and their rows.
 
 use crate::Setting;
-use crate::sources::Suite;
+use crate::sources::{Suite, Way};
 use deadheat_validation::prelude::*;
 
 pub struct Answer {
@@ -17,9 +17,18 @@ const FEW: &str = "1";
 
 impl Answer {
     /// Races the last two commits of a package. `Err` is the end of what was said instead.
-    pub fn of(setting: &Setting, package: &Path) -> Result<Self, String> {
-        let mut command = Command::new(&setting.cargo_deadheat);
-        command.args(["deadheat", "HEAD~1..HEAD", "--", "--json", "--quiet"]);
+    pub fn of(setting: &Setting, package: &Path, way: Way<'_>) -> Result<Self, String> {
+        // Without this option, `cargo deadheat` replaces criterion itself.
+        let own: &[&str] = match way {
+            Way::OneLine(_) => &[],
+            Way::AsItIs => &["--criterion", "own"],
+        };
+        let deadheat = |words: &[&str]| {
+            let mut command = Command::new(&setting.cargo_deadheat);
+            command.args(["deadheat", "HEAD~1..HEAD"]).args(own).arg("--").args(words);
+            command
+        };
+        let mut command = deadheat(&["--json", "--quiet"]);
         if setting.asked.quick {
             command.args([FEW, "--max-replicates", "6", "--budget", "20s"]);
         }
@@ -30,8 +39,7 @@ impl Answer {
             let said = said.trim_end().lines().last().unwrap_or_default().to_owned();
             serde_json::from_slice::<Value>(&output.stdout).map_err(|_| said)
         };
-        let mut listing = Command::new(&setting.cargo_deadheat);
-        listing.args(["deadheat", "HEAD~1..HEAD", "--", "--list", "--quiet"]);
+        let mut listing = deadheat(&["--list", "--quiet"]);
         let built = listing.current_dir(package).stdout(Stdio::null()).status();
         if !built.is_ok_and(|status| status.success()) {
             return Err("it does not compile, or lists nothing".to_owned());

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use deadheat_build::{
-    BenchesFrom, BuildError, CommandBuild, EqualBuilds, Interruption, Note, Racing, Recipe,
-    Request, Revisions, Side, Sides, build, homes_of_builds,
+    BuildError, CommandBuild, EqualBuilds, Interruption, Note, Racing, Recipe, Request, Revisions,
+    Side, Sides, build, homes_of_builds,
 };
 use tempfile::TempDir;
 
@@ -120,7 +120,7 @@ impl Repo {
             directory: &self.path(folder),
             revisions: &Revisions::parse(revisions).unwrap(),
             recipes: [&recipe; 2],
-            benches: BenchesFrom::Own,
+            benches: None,
             equal: EqualBuilds::default(),
         };
         let mut notes = Vec::new();

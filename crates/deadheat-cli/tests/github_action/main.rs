@@ -688,10 +688,11 @@ fn what_builds_and_benchmarks_print_is_no_command_and_they_reach_no_file_of_late
 fn deadheat_is_built_from_the_action_or_from_a_version_and_only_once() {
     needs!("curl", "git", "jq");
     let project = Project::new();
-    // In place of cargo: notes what it is asked, and leaves a program.
+    // In place of cargo: notes what it is asked, and leaves a program. In the checkout, it would be the
+    // cargo that the project chose.
     let tools = project.path("tools");
     fs::create_dir(&tools).unwrap();
-    let cargo = "#!/bin/sh\necho \"cargo $*\"\nwhile [ \"$1\" != --root ]; do shift; done\n\
+    let cargo = "#!/bin/sh\necho \"cargo $*\"\n[ \"$PWD\" = \"$RUNNER_TEMP\" ] || exit 9\nwhile [ \"$1\" != --root ]; do shift; done\n\
                  mkdir -p \"$2/bin\" && cp \"$PROGRAM\" \"$2/bin/deadheat\"\n";
     executable(&tools.join("cargo"), cargo);
     let mut path = vec![tools];
