@@ -17,8 +17,7 @@ use deadheat::parts::format::ScratchFolder;
 use nix::sys::signal::{SigSet, Signal, raise};
 use nix::unistd::close;
 
-use crate::run_processes::adopt_orphans;
-use crate::run_server::end_all;
+use crate::run_processes::{adopt_orphans, end_all};
 
 /// The environment variable of a kept worker: the path of its folder.
 pub(crate) const FOLDER: &str = "DEADHEAT_LOAD_FOLDER";

@@ -11,6 +11,9 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::time::{ClockId, clock_getcpuclockid, clock_gettime};
 use nix::unistd::{Pid, SysconfVar, sysconf};
 
+/// The time within which processes vanish after SIGKILL.
+const KILLED_WITHIN: Duration = Duration::from_secs(2);
+
 /// A process with its parent, as `/proc` shows it.
 #[derive(Clone, Copy, Debug)]
 struct Process {
@@ -312,6 +315,19 @@ pub(crate) fn end_marked(mark: &str) -> bool {
         }
     }
     were_any
+}
+
+/// Kills all descendants.
+pub(crate) fn end_all() {
+    let end = Instant::now() + KILLED_WITHIN;
+    loop {
+        reap(Pid::this());
+        if living().is_empty() || Instant::now() >= end {
+            return;
+        }
+        signal_all(Signal::SIGKILL);
+        sleep(Duration::from_millis(5));
+    }
 }
 
 /// Reaps all children that have ended, and returns how the one with the ID `main` ended if it was

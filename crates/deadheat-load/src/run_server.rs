@@ -24,7 +24,7 @@ use crate::run_cores::{Cores, on};
 use crate::run_data::ServerFolder;
 use crate::run_keeper::{FOLDER, NO_FOLDER, folder as keeper_folder};
 use crate::run_output::{Log, end_of};
-use crate::run_processes::{Listeners, living, reap, signal_all, wait_until_quiet};
+use crate::run_processes::{Listeners, end_all, living, reap, signal_all, wait_until_quiet};
 
 /// The number of ports that are tried if another process takes a port before the server.
 const PORTS_TRIED: u32 = 3;
@@ -33,8 +33,6 @@ const ATTEMPT: Duration = Duration::from_secs(1);
 /// The longest time that a server may take to answer the request of `--ready`; then deadheat asks
 /// again.
 const LONGEST_REPLY: Duration = Duration::from_secs(5);
-/// The time within which processes vanish after SIGKILL.
-const KILLED_WITHIN: Duration = Duration::from_secs(2);
 
 /// Variables that would send requests to local servers through a proxy.
 const PROXIES: [&str; 6] = [
@@ -374,19 +372,6 @@ impl Drop for Server {
             sleep(Duration::from_millis(5));
         }
         end_all();
-    }
-}
-
-/// Kills all descendants.
-pub(crate) fn end_all() {
-    let end = Instant::now() + KILLED_WITHIN;
-    loop {
-        reap(Pid::this());
-        if living().is_empty() || Instant::now() >= end {
-            return;
-        }
-        signal_all(Signal::SIGKILL);
-        sleep(Duration::from_millis(5));
     }
 }
 

@@ -18,9 +18,9 @@ use crate::load::{CoreList, Load};
 use crate::run_burst::burst;
 use crate::run_cores::{Cores, hold};
 use crate::run_keeper::{folder, is_kept, keep, outlive_signals};
-use crate::run_processes::{adopt_orphans, ignores_children};
+use crate::run_processes::{adopt_orphans, end_all, ignores_children};
 use crate::run_progress::Progress;
-use crate::run_server::{Server, end_all};
+use crate::run_server::Server;
 
 /// The version of the worker protocol.
 const PROTOCOL: u64 = 2;
