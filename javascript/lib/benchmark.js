@@ -29,14 +29,14 @@ export class Benchmark {
    */
   static ofTasks(name, described) {
     const names = new UniqueNames();
-    const tasks = new Map(described.map(([key, task]) => [names.add(key), task]));
+    const numbered = described.map(([key, task]) => [key, names.add(key), task]);
+    const tasks = new Map(numbered.map(([, unique, task]) => [unique, task]));
     // `beforeAll` may set the function later.
     const contenders = [...tasks].map(([key, task]) => [key, task.fn ?? (() => {})]);
     const benchmark = new Benchmark(name, { contenders });
     benchmark.tasks = tasks;
-    const given = described.map(([key]) => key);
-    const repeated = given.find((key, at) => given.indexOf(key) !== at);
-    if (repeated !== undefined) benchmark.pairingNote = pairedByOrder("contenders", repeated);
+    const repeated = numbered.find(([key, unique]) => key !== unique);
+    if (repeated !== undefined) benchmark.pairingNote = pairedByOrder("contenders", repeated[0]);
     return benchmark;
   }
 

@@ -3,13 +3,19 @@
 
 /** Makes names differ by numbers. */
 export class UniqueNames {
-  #taken = new Set();
+  // Each name with its highest number so far. Without them, thousands of equal names would take
+  // quadratic time.
+  #numbers = new Map();
 
   /** Returns the name, or if it was added before, the name with a number, as "parse #2". */
   add(name) {
     let unique = name;
-    for (let count = 2; this.#taken.has(unique); count++) unique = `${name} #${count}`;
-    this.#taken.add(unique);
+    while (this.#numbers.has(unique)) {
+      const number = this.#numbers.get(name) + 1;
+      this.#numbers.set(name, number);
+      unique = `${name} #${number}`;
+    }
+    this.#numbers.set(unique, 1);
     return unique;
   }
 }

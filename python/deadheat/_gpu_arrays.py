@@ -72,7 +72,7 @@ def first_apart(baseline: Any, candidate: Any, rtol: float, atol: float) -> tupl
     one, other = map(widened, (baseline, candidate))
     close = library.isclose(other, one, rtol=rtol, atol=atol, equal_nan=True)
     if not (rtol or atol):
-        # `isclose` then means equality, except for integers beyond 2^53.
+        # Without a tolerance, `isclose` compares floats, in which integers beyond 2^53 are rounded.
         close &= (other == one) | (other != other)
     apart = library.argwhere(~library.asarray(close))
     return tuple(int(place) for place in apart[0]) if len(apart) else None

@@ -106,8 +106,8 @@ class GpuContender(Contender):
         return took
 
     def look_whether_it_waits(self, given: Any, iterations: int) -> None:
-        """Finds out whether a call waits for the device, as `.item()` does, or so many calls launch
-        more than can be queued."""
+        """Finds out whether a call waits for the device, as `.item()` does, or whether `iterations`
+        calls launch more kernels than CUDA can queue."""
         leads = [LEAD * 2**attempt for attempt in range(TRIES)]
         self.waits = any(
             all(self._queued(given, calls, lead)[1] for lead in leads)

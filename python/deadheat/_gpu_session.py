@@ -267,8 +267,8 @@ class GpuSession(Session):
         return is_given_one and self._library.can_capture
 
     def decide(self, iterations: int) -> None:
-        """Decides how samples of so many calls are launched. Calls are replayed from graphs if
-        their number is a multiple of GRAPH_CALLS, so all processes of both sides decide alike."""
+        """Decides how the calls of a sample are launched. They are replayed from graphs if their
+        number is a multiple of GRAPH_CALLS, so all processes of both sides decide alike."""
         assert self._benchmark is not None
         if iterations % GRAPH_CALLS == 0 and self.may_use_graphs(self._benchmark):
             self._graphs = True

@@ -13,7 +13,7 @@ FEW = {"device": "cuda", "max_replicates": 1, "blocks": 2, "seed": 7}
 
 
 def kernel(ns, name="", library="torch"):
-    """A function that launches one kernel of so many nanoseconds."""
+    """A function that launches one kernel, which takes the given number of nanoseconds."""
 
     def function():
         import importlib

@@ -204,7 +204,7 @@ def test_a_function_that_torch_compile_gives_up_is_refused():
     assert "torch._dynamo hit config.recompile_limit (8) function: 'launch' last reason: " in said
 
 
-# Outputs that are equal whatever is computed.
+# Outputs that are equal even if the functions compute different values.
 
 
 def test_outputs_in_the_same_memory_are_not_compared():

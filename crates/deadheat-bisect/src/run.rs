@@ -7,7 +7,7 @@ use std::time::Duration;
 use deadheat::parts::answer::{Format, line_to_stdout, to_stdout};
 use deadheat::parts::engine::{Clock as _, OsClock, unix_seconds};
 use deadheat::parts::exit::{Failure, Status};
-use deadheat::parts::format::{read_run, set_aside, write_text};
+use deadheat::parts::format::{read_header, set_aside, write_text};
 use deadheat::parts::model::LogRatio;
 use deadheat::parts::report::units::counted;
 use deadheat::parts::report::{Glyphs, Terminal};
@@ -382,8 +382,8 @@ fn merged(
 
 /// Returns true if `deadheat explain` accepts this run file.
 fn can_explain(run: &Path) -> bool {
-    let run = read_run(run);
-    run.is_ok_and(|run| run.header.plan.benchmarks.iter().any(is_countable))
+    let header = read_header(run);
+    header.is_ok_and(|header| header.plan.benchmarks.iter().any(is_countable))
 }
 
 fn answer(args: &BisectArgs, bisection: &Bisection, file: &Path) -> Result<(), Failure> {

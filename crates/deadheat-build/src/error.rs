@@ -46,9 +46,9 @@ pub enum CargoError {
     /// Neither the folder nor one of its parents has a `Cargo.toml`.
     #[error(
         "{} is not in a cargo package: neither it nor a folder above has a Cargo.toml\nhelp: run \
-         deadheat in the package; for a program without benchmarks add --run './tool ARGS', and \
-         --build CMD if it is built; for benchmarks in other languages, --build CMD --exe PATH, \
-         --cmake TARGET, --go PACKAGE, --pytest PATH, --vitest or --node FILE",
+         deadheat in the package; for benchmarks in other languages add --build CMD --exe PATH, \
+         --cmake TARGET, --go PACKAGE, --pytest PATH, --vitest or --node FILE; deadheat rev BASE \
+         --run './tool ARGS' races a program without benchmarks",
         .0.display()
     )]
     NoManifest(PathBuf),

@@ -53,8 +53,8 @@ const VARIABLES: [&str; 36] = [
     MAKEFLAGS,
     "GNUMAKEFLAGS",
 ];
-/// The options of `make`. Inside a recipe of a Makefile they also contain the number of jobs and a
-/// file of this one run of `make`.
+/// The options of `make`. If a Makefile starts deadheat, they also contain the number of jobs and
+/// the path of the job server, which differs from one run of `make` to the next.
 const MAKEFLAGS: &str = "MAKEFLAGS";
 /// Beginnings of the names of further environment variables that affect the result of a build.
 const PREFIXES: [&str; 14] = [

@@ -169,7 +169,7 @@ impl CargoBuild {
             None => rustc(directory),
             Some(toolchain) => in_toolchain(toolchain, "rustc".as_ref()),
         };
-        // If there is no compiler, cargo says so when it builds.
+        // If rustc cannot run, cargo reports that when it builds.
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let done = interruption.run(command.arg("-vV"), None)?;
         match &self.toolchain {

@@ -46,8 +46,8 @@ pub struct Request<'a> {
     pub revisions: &'a Revisions,
     /// How to build each side, the baseline first.
     pub recipes: [&'a Recipe; 2],
-    /// The source of the bench targets of both sides. With `None`, each side uses its own, and the
-    /// baseline also gets those of the candidate that it lacks.
+    /// The source of the bench targets of both sides. If it is `None`, each side uses its own bench
+    /// targets, and the baseline also gets the bench targets that only the candidate has.
     pub benches: Option<BenchesFrom>,
     /// The values of `--same-profile` and `--lock-from`.
     pub equal: EqualBuilds,

@@ -147,7 +147,7 @@ fn links_that_lead_out_of_the_copied_folder_are_refused() {
         let more = ["--data=data", "--max-replicates=6", option];
         track.run(&race(server, "python3 server.py {port}  20 {data}", &more))
     };
-    // What a stopped server leaves behind is no reason to refuse the folder.
+    // A stopped server may have left a named pipe in the folder.
     track.tool("mkfifo", &["data/pipe"]);
     race("--json").succeeds();
     std::os::unix::fs::symlink("../elsewhere", track.path("data/outside")).unwrap();
@@ -375,7 +375,7 @@ fn processes(track: &Track, pattern: &str) -> Vec<String> {
     pids.map(str::to_owned).collect()
 }
 
-/// Process ID of the parent of a process.
+/// Returns the process ID of the parent of the process `pid`.
 fn parent(pid: &str) -> String {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let (_, after) = stat.rsplit_once(')').unwrap();
@@ -515,23 +515,22 @@ fn a_killed_worker_fails_the_race_by_name_and_leaves_nothing() {
     wait_until_nothing_is_left(&track);
 }
 
+/// Races a server against itself, and checks that nothing of it is left.
+fn race_cleans_up(track: &Track, server: &str) {
+    let names = ["-n", "old", "-n", "new"];
+    let more = [&["--data=data", "--max-replicates=2"][..], &names].concat();
+    let done = track.leaves_nothing(track.command().args(race(server, server, &more)));
+    done.succeeds();
+    wait_until_nothing_is_left(track);
+}
+
 #[test]
 fn a_server_that_kills_its_process_group_and_signals_its_parent_is_cleaned_up() {
     let track = track();
     track.write("data/file", "content");
     let parent = "for signal in HUP INT QUIT USR1 USR2 ALRM TERM; do kill -$signal $PPID; done";
     let server = script(&track, &format!("{parent}\ntrap 'kill 0' TERM"));
-    let more = [
-        "--data=data",
-        "--max-replicates=2",
-        "-n",
-        "old",
-        "-n",
-        "new",
-    ];
-    let done = track.leaves_nothing(track.command().args(race(&server, &server, &more)));
-    done.succeeds();
-    wait_until_nothing_is_left(&track);
+    race_cleans_up(&track, &server);
     let helpers = std::fs::read_to_string(track.path("helpers")).unwrap();
     assert!(helpers.lines().count() >= 4, "{helpers}");
 }
@@ -541,17 +540,7 @@ fn a_server_that_kills_its_parent_when_it_stops_is_cleaned_up() {
     let track = track();
     track.write("data/file", "content");
     let server = script(&track, "trap 'kill -KILL $PPID' TERM");
-    let more = [
-        "--data=data",
-        "--max-replicates=2",
-        "-n",
-        "old",
-        "-n",
-        "new",
-    ];
-    let done = track.leaves_nothing(track.command().args(race(&server, &server, &more)));
-    done.succeeds();
-    wait_until_nothing_is_left(&track);
+    race_cleans_up(&track, &server);
 }
 
 #[test]

@@ -87,7 +87,7 @@ pub(crate) struct WorkerProcess {
     baton: Option<BatonPipes>,
     /// The time that the worker may take to exit after its last request.
     leaves_within: Duration,
-    /// True once the worker has its last request.
+    /// True after the last request, `bye`, was sent.
     is_dismissed: bool,
 }
 

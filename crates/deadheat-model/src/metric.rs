@@ -392,8 +392,8 @@ pub fn metric_of_column(column: &str) -> Metric {
         .unwrap_or_else(|| Metric::Custom(column.to_owned()))
 }
 
-/// Returns the metric of a column of tidy CSV: that of [`metric_of_column`], but of a rate, such as
-/// `requests/s`, more is better.
+/// Returns the metric of a column of tidy CSV. Unlike [`metric_of_column`], this function reads the
+/// name of a rate, such as `requests/s`, as a metric of which more is better.
 pub fn metric_of_csv_column(column: &str) -> Metric {
     match metric_of_column(column) {
         Metric::Custom(name) if name == column && Unit::of_rate(&name).is_some() => {

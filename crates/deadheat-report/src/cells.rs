@@ -1,7 +1,7 @@
 //! Formats table cells for all kinds of answers: values, changes and metrics.
 
 use deadheat_model::{
-    AllZero, Comparison, Estimate, Metric, MetricComparison, Side, Throughput, Unit,
+    AllZero, Better, Comparison, Estimate, Metric, MetricComparison, Side, Throughput, Unit,
 };
 
 use crate::cost::{change_head, cost_of, in_cost};
@@ -177,7 +177,7 @@ pub(crate) fn change_without_ratio(
 ) -> String {
     // As in all tables, the change of a rate is a change in cost: a rate that rises from zero costs
     // nothing any more.
-    let more = metric.better() == deadheat_model::Better::More;
+    let more = metric.better() == Better::More;
     match AllZero::of(metric, baseline, candidate) {
         Some(AllZero::Baseline) if !more => "from 0".to_owned(),
         Some(AllZero::Candidate) if more => "to 0".to_owned(),

@@ -36,11 +36,13 @@ pub(crate) fn effect_in_cost(metric: &Metric, effect: LogRatio) -> LogRatio {
 }
 
 fn range_in_cost(metric: &Metric, range: Interval) -> Interval {
-    let [low, high] = [range.low, range.high].map(|end| effect_in_cost(metric, end));
-    Interval {
-        low: if low.0 <= high.0 { low } else { high },
-        high: if low.0 <= high.0 { high } else { low },
-        ..range
+    match metric.better() {
+        Better::More => Interval {
+            low: effect_in_cost(metric, range.high),
+            high: effect_in_cost(metric, range.low),
+            ..range
+        },
+        Better::Less | Better::Unknown => range,
     }
 }
 

@@ -75,15 +75,13 @@ pub(crate) fn gate<'a>(
     }
     let obstacle = obstacle(analysis);
     let is_open = broken.is_empty() && obstacle.is_none();
-    let title = match (broken.len(), excused.len()) {
-        (0, _) if obstacle.is_some() => {
-            format!("The gate is closed: {}", obstacle.unwrap_or_default())
-        }
-        (0, 0) => "The gate is open".to_owned(),
-        (0, _) if excused.iter().any(|(_, hit)| hit.excuse.is_none()) => {
+    let title = match (broken.len(), obstacle) {
+        (0, Some(obstacle)) => format!("The gate is closed: {obstacle}"),
+        (0, None) if excused.is_empty() => "The gate is open".to_owned(),
+        (0, None) if excused.iter().any(|(_, hit)| hit.excuse.is_none()) => {
             "The gate is open: every breach of a rule is excused, or not proven".to_owned()
         }
-        (0, _) => "The gate is open: every breach of a rule is excused".to_owned(),
+        (0, None) => "The gate is open: every breach of a rule is excused".to_owned(),
         (count, _) => format!(
             "The gate is closed: {}",
             counted(count as u64, "rule broken", "rules broken")
@@ -105,8 +103,7 @@ fn obstacle(analysis: &Analysis) -> Option<String> {
     if matches!(analysis.ending, Ending::Recorded(EndReason::Failed(_))) {
         Some("the race failed".to_owned())
     } else if failed > 0 {
-        let failed = counted(failed, "benchmark failed", "benchmarks failed");
-        Some(failed)
+        Some(counted(failed, "benchmark failed", "benchmarks failed"))
     } else if has_no_judgement(analysis) {
         Some("it could judge no benchmark".to_owned())
     } else {

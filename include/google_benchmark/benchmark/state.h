@@ -37,9 +37,9 @@ class BENCHMARK_EXPORT Batches {
   virtual IterationCount promise() = 0;
 };
 
-// The type of `state.max_iterations`. In a race, deadheat chooses the iterations of a sample after the function has
-// started, and one call of the function may run many samples. Suites use `max_iterations` as the size of memory that
-// the loop fills, so the loop must not run more iterations than a function has read.
+// The type of `state.max_iterations`. Some benchmarks allocate memory for `max_iterations` elements and write one in
+// each iteration. If a function reads the number, its loop must therefore run no more iterations than that. Otherwise,
+// deadheat chooses the iterations of a sample later, and one call of the function may run several samples.
 class BENCHMARK_EXPORT MaxIterations {
  public:
   // `known` is kUnknown in a race.

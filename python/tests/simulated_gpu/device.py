@@ -16,7 +16,7 @@ throttled: how often a second the device is throttled to 1,410 MHz for 20 ms (0)
 memory: bytes that can be allocated (10^9).
 queue: how many kernels can be queued before a launch waits (no limit).
 unsupported: names of functions of NVML that the device lacks ([]).
-lost_readings: NVML fails after so many readings (never).
+lost_readings: the number of readings after which NVML fails (never).
 mig: 1 if the device is an instance of MIG (0).
 """
 

@@ -99,7 +99,7 @@ pub(super) struct Workers<'a> {
     pub(super) ahead: StartedAhead,
     /// Processes that were dismissed and may not have exited yet.
     leaving: Vec<WorkerSession>,
-    /// The end of the budget.
+    /// The time at which the budget ends; `None` without a budget.
     budget_end: Option<Instant>,
     /// True once a worker has not exited within the time that it had asked for.
     is_any_late: bool,

@@ -10,7 +10,8 @@ use super::entries::PilotedContenders;
 
 const NOT_REACHED: &str = "the time budget is too short to calibrate and race it";
 
-/// The replicates of each benchmark for which the calibration runs leave time.
+/// The replicates of each benchmark for which the calibration runs leave time. An interval needs
+/// several.
 const LEAST_REPLICATES: f64 = 6.0;
 
 pub(super) struct Pilots {
@@ -82,10 +83,10 @@ impl Pilots {
         Ok(())
     }
 
-    /// Returns true if no calibration run may begin any more. Calibration runs leave time for a few
-    /// replicates of each benchmark, because an interval needs several. Until one has succeeded,
-    /// calibration runs continue for twice the budget, so that at least one benchmark races; but not
-    /// longer, because 8 benchmarks that hang took 160 s of a budget of one second.
+    /// Returns true if no calibration run may begin any more. Calibration runs leave enough of the
+    /// budget for [`LEAST_REPLICATES`] of each benchmark. Until one calibration run has succeeded,
+    /// others may begin within twice the budget, so that at least one benchmark races; but not later,
+    /// because 8 benchmarks that hang took 160 s of a budget of one second.
     fn ends(&self, budget: Duration, spent: Duration) -> bool {
         let costs_ns: Vec<f64> = self.costs_ns.iter().copied().flatten().collect();
         if costs_ns.is_empty() {

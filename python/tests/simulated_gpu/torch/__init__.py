@@ -210,7 +210,7 @@ RECOMPILE_LIMIT = 8
 
 
 def compile(function):
-    """Compiles for every shape, and gives up after so many."""
+    """Compiles for every shape, and gives up after RECOMPILE_LIMIT shapes."""
     from ._dynamo import convert_frame, utils
 
     shapes = []
