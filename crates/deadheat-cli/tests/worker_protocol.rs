@@ -537,7 +537,7 @@ fn the_page_of_the_protocol_shows_messages_as_they_are() {
         .iter()
         .flat_map(|block| kinds(block))
         .collect();
-    assert_eq!(shown.len(), 23, "{shown:?}");
+    assert_eq!(shown.len(), 24, "{shown:?}");
 
     // What the shell is told to do gives what stands below it.
     let script = &blocks("sh")[0];
